@@ -1,0 +1,1 @@
+"""Benchmarks of ordsvm: `python -m benchmarks` lists them, `python -m benchmarks NAME [--quick]` runs one."""

@@ -1,0 +1,242 @@
+// The only file that knows Python. It hands arrays to the core and lets the interpreter breathe meanwhile.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include "kernels.hpp"
+#include "product.hpp"
+#include "solvers/gcd.hpp"
+#include "solvers/smo.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace ordsvm {
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Array = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+
+template <class T>
+std::span<T> span(const Vector<T>& array) {
+  return {array.data(), array.size()};
+}
+
+template <class T>
+DenseView<T> view(const Matrix<T>& array) {
+  return {array.data(), static_cast<Index>(array.shape(0)), static_cast<Index>(array.shape(1))};
+}
+
+/// A hinge table on arrays of Python's, which it keeps alive.
+struct Table {
+  Vector<const SampleIndex> sample, threshold;
+  Vector<const double> sign, offset, cap;
+  Hinges hinges;
+};
+
+Table make_table(Vector<const SampleIndex> sample, Vector<const SampleIndex> threshold, Vector<const double> sign,
+                 Vector<const double> offset, Vector<const double> cap, Index n_samples, Index n_thresholds,
+                 Thresholds treatment) {
+  Table table{sample, threshold, sign, offset, cap, {}};
+  table.hinges = {span(sample), span(threshold), span(sign), span(offset), span(cap), n_samples,
+                  n_thresholds, treatment,       {},         {}};
+  table.hinges.index();
+  return table;
+}
+
+/// Rows of K by a Python function: index -> float64 array of length n.
+class CallableRows final : public RowSource {
+ public:
+  CallableRows(Vector<const double> diagonal, nb::callable function)
+      : diagonal_(std::move(diagonal)), function_(std::move(function)) {}
+  Index size() const override { return static_cast<Index>(diagonal_.size()); }
+  double diagonal(Index i) const override { return diagonal_.data()[i]; }
+  void row(Index i, std::span<float> out) const override { call(i, out); }
+  void row(Index i, std::span<double> out) const override { call(i, out); }
+
+ private:
+  template <class T>
+  void call(Index i, std::span<T> out) const {
+    const nb::gil_scoped_acquire gil;
+    const auto values = nb::cast<Vector<const double>>(function_(i));
+    if (static_cast<Index>(values.size()) != size()) throw std::runtime_error("a kernel row has the wrong length");
+    std::transform(values.data(), values.data() + size(), out.data(), [](double x) { return static_cast<T>(x); });
+  }
+  Vector<const double> diagonal_;
+  nb::callable function_;
+};
+
+/// Signals first, so that Ctrl-C works without a callback; then Python's report(steps, kernel_rows) -> stop?
+Monitor::Report report_to(nb::callable report) {
+  return [report](Index steps, Index kernel_rows) {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    return nb::cast<bool>(report(steps, kernel_rows));
+  };
+}
+
+struct LiveArrays {
+  Vector<double> alpha, score, threshold;
+  Variables variables() const { return {span(alpha), span(score), span(threshold)}; }
+};
+
+/// Runs `solver(state, variables, monitor)` with rows of K in float or double, without the interpreter's lock.
+template <class Solver>
+Outcome solve(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
+              nb::callable report, Solver solver) {
+  Monitor monitor(report_to(std::move(report)));
+  const nb::gil_scoped_release release;
+  const Variables variables = live.variables();
+  const auto run = [&]<class T>(T) {
+    KernelState<T> state(rows, table.hinges, variables, limits.cache_bytes);
+    return solver(state, variables, monitor);
+  };
+  return limits.double_rows ? run(double()) : run(float());
+}
+
+Outcome solve_smo(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
+                  nb::callable report, Selection selection) {
+  return solve(table, rows, limits, live, std::move(report),
+               [&](auto& state, const Variables& variables, Monitor& monitor) {
+                 return Smo(table.hinges, state, variables, selection).run(limits, monitor);
+               });
+}
+
+Outcome solve_gcd(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
+                  nb::callable report) {
+  return solve(table, rows, limits, live, std::move(report),
+               [&](auto& state, const Variables& variables, Monitor& monitor) {
+                 return gcd(table.hinges, state, variables, limits, monitor);
+               });
+}
+
+Array to_numpy(std::vector<double>&& values) {
+  auto* owned = new std::vector<double>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  return Array(owned->data(), {owned->size()}, owner);
+}
+
+Array row_of(const RowSource& rows, Index i) {
+  std::vector<double> values(rows.size());
+  rows.row(i, std::span<double>(values));
+  return to_numpy(std::move(values));
+}
+
+Array product_with(const RowSource& rows, Vector<const double> beta, nb::callable report) {
+  std::vector<double> out(rows.size());
+  Monitor monitor(report_to(std::move(report)));
+  {
+    const nb::gil_scoped_release release;
+    product(rows, span(beta), out, monitor, 0, 0);
+  }
+  return to_numpy(std::move(out));
+}
+
+template <class T>
+void bind_dense(nb::module_& m) {
+  m.def(
+      "dense_rows", [](const Kernel& kernel, Matrix<T> data) { return make_rows(kernel, view(data)); }, "kernel"_a,
+      "data"_a.noconvert());
+  m.def(
+      "precomputed_rows", [](Matrix<T> matrix) { return make_precomputed(view(matrix)); }, "matrix"_a.noconvert(),
+      nb::keep_alive<0, 1>());
+}
+
+template <class T, class I>
+void bind_csr(nb::module_& m) {
+  m.def(
+      "csr_rows",
+      [](const Kernel& kernel, Vector<const T> values, Vector<const I> columns, Vector<const I> starts,
+         Index n_columns) {
+        const Index n_rows = static_cast<Index>(starts.size()) - 1;
+        return make_rows(kernel, CsrView<T, I>{values.data(), columns.data(), starts.data(), n_rows, n_columns});
+      },
+      "kernel"_a, "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(), "n_columns"_a,
+      nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>());
+}
+
+void bind_problem(nb::module_& m) {
+  nb::enum_<Thresholds>(m, "Thresholds")
+      .value("none", Thresholds::none)
+      .value("penalized", Thresholds::penalized)
+      .value("free", Thresholds::free)
+      .value("ordered", Thresholds::ordered);
+  nb::class_<Table>(m, "Table");
+  m.def("table", &make_table, "sample"_a, "threshold"_a, "sign"_a, "offset"_a, "cap"_a, nb::kw_only(), "n_samples"_a,
+        "n_thresholds"_a, "treatment"_a);
+}
+
+void bind_kernels(nb::module_& m) {
+  nb::enum_<KernelKind>(m, "KernelKind")
+      .value("linear", KernelKind::linear)
+      .value("rbf", KernelKind::rbf)
+      .value("polynomial", KernelKind::polynomial)
+      .value("sigmoid", KernelKind::sigmoid)
+      .value("laplacian", KernelKind::laplacian);
+  nb::class_<Kernel>(m, "Kernel")
+      .def(
+          "__init__",
+          [](Kernel* self, KernelKind kind, double gamma, double coef0, double degree) {
+            new (self) Kernel{kind, gamma, coef0, degree};
+          },
+          "kind"_a, "gamma"_a = 1.0, "coef0"_a = 0.0, "degree"_a = 3.0);
+  nb::class_<RowSource>(m, "Rows")
+      .def("__len__", &RowSource::size)
+      .def("diagonal", &RowSource::diagonal, "i"_a)
+      .def("row", &row_of, "i"_a)
+      .def("product", &product_with, "beta"_a, "report"_a);
+  bind_dense<float>(m);
+  bind_dense<double>(m);
+  bind_csr<float, std::int32_t>(m);
+  bind_csr<float, std::int64_t>(m);
+  bind_csr<double, std::int32_t>(m);
+  bind_csr<double, std::int64_t>(m);
+  m.def(
+      "callable_rows",
+      [](Vector<const double> diagonal, nb::callable function) -> std::unique_ptr<RowSource> {
+        return std::make_unique<CallableRows>(std::move(diagonal), std::move(function));
+      },
+      "diagonal"_a, "function"_a);
+}
+
+void bind_solvers(nb::module_& m) {
+  nb::enum_<Status>(m, "Status")
+      .value("converged", Status::converged)
+      .value("max_iter", Status::max_iter)
+      .value("stopped", Status::stopped)
+      .value("imprecise", Status::imprecise);
+  nb::enum_<Selection>(m, "Selection").value("mvp", Selection::mvp).value("second_order", Selection::second_order);
+  nb::class_<Limits>(m, "Limits")
+      .def(
+          "__init__",
+          [](Limits* self, double tol, Index max_steps, std::size_t cache_bytes, bool double_rows) {
+            new (self) Limits{tol, max_steps, cache_bytes, double_rows};
+          },
+          "tol"_a, "max_steps"_a, "cache_bytes"_a, "double_rows"_a);
+  nb::class_<LiveArrays>(m, "LiveArrays")
+      .def(
+          "__init__",
+          [](LiveArrays* self, Vector<double> alpha, Vector<double> score, Vector<double> threshold) {
+            new (self) LiveArrays{alpha, score, threshold};
+          },
+          "alpha"_a.noconvert(), "score"_a.noconvert(), "threshold"_a.noconvert());
+  nb::class_<Outcome>(m, "Outcome")
+      .def_ro("status", &Outcome::status)
+      .def_ro("steps", &Outcome::steps)
+      .def_ro("kernel_rows", &Outcome::kernel_rows);
+  m.def("smo", &solve_smo, "table"_a, "rows"_a, "limits"_a, "live"_a, "report"_a, "selection"_a);
+  m.def("gcd", &solve_gcd, "table"_a, "rows"_a, "limits"_a, "live"_a, "report"_a);
+}
+
+}  // namespace
+}  // namespace ordsvm
+
+NB_MODULE(_core, m) {
+  m.doc() = "The native core of ordsvm: kernel rows and solvers on hinge tables.";
+  ordsvm::bind_problem(m);
+  ordsvm::bind_kernels(m);
+  ordsvm::bind_solvers(m);
+}

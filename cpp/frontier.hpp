@@ -1,0 +1,74 @@
+// Which hinges may move, and how far the thresholds may go: the optimality conditions in one place.
+//
+// A hinge has the level F_v = f_i - sign_v offset_v, the threshold at which its slope vanishes:
+//   gamma_k may rise through v  (sign +1 below its cap, or sign -1 above 0)   asks for   b_k <= F_v
+//   gamma_k may fall through v  (sign +1 above 0, or sign -1 below its cap)   asks for   b_k >= F_v
+// The tightest of them are b_up = min F over the first set and b_low = max F over the second
+// (Chu & Keerthi 2007, (16) and (40)). A free threshold is optimal when b_low <= b_up; a given b_k
+// (penalised, or none: b = 0) is when b_low <= b_k <= b_up: its distance outside is the projected gradient.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "hinges.hpp"
+#include "simd.hpp"
+
+namespace ordsvm {
+
+class Frontier {
+ public:
+  Frontier(const Hinges& hinges, std::span<const double> score, std::span<const double> alpha)
+      : hinges_(hinges), score_(score), up_(hinges.size()), low_(hinges.size()) {
+    for (Index v = 0; v < hinges.size(); ++v) update(v, alpha[v]);
+  }
+
+  /// To be called when alpha_v has moved.
+  void update(Index v, double alpha) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double shift = -hinges_.sign[v] * hinges_.offset[v];
+    const bool above_zero = alpha > 0.0, below_cap = alpha < hinges_.cap[v];
+    up_[v] = (hinges_.sign[v] > 0 ? below_cap : above_zero) ? shift : infinity;
+    low_[v] = (hinges_.sign[v] > 0 ? above_zero : below_cap) ? shift : -infinity;
+  }
+
+  double low_level(Index v) const { return score_[hinges_.sample[v]] + low_[v]; }
+  double up_level(Index v) const { return score_[hinges_.sample[v]] + up_[v]; }
+
+  /// b_up and b_low of threshold k with the hinges that set them (numbers of the whole table, or -1).
+  simd::Extremes extremes(Index k) const {
+    simd::Extremes found = simd::extremes(range(k));
+    if (found.up_at >= 0) found.up_at += hinges_.first[k];
+    if (found.low_at >= 0) found.low_at += hinges_.first[k];
+    return found;
+  }
+
+  /// The hinge of thresholds first..last that gains most by rising while the anchor falls, or -1.
+  template <class T>
+  Index best_partner(Index first, Index last, const simd::Anchor<T>& anchor) const {
+    simd::Partner best{0.0, -1};
+    for (Index k = first; k <= last; ++k) {
+      const simd::Partner found = simd::best_partner(range(k), anchor);
+      if (found.gain > best.gain) best = {found.gain, found.at + hinges_.first[k]};
+    }
+    return best.at;
+  }
+
+ private:
+  simd::Range range(Index k) const {
+    const Index begin = hinges_.first[k], count = hinges_.first[k + 1] - begin;
+    const bool consecutive = hinges_.consecutive[k] && count > 0;
+    return {score_.data(),
+            consecutive ? nullptr : hinges_.sample.data() + begin,
+            consecutive ? hinges_.sample[begin] : 0,
+            up_.data() + begin,
+            low_.data() + begin,
+            count};
+  }
+
+  const Hinges& hinges_;
+  std::span<const double> score_;
+  std::vector<double> up_, low_;
+};
+
+}  // namespace ordsvm

@@ -1,0 +1,62 @@
+// Rows of the kernel matrix: n long, without signs, in float or double; dense, CSR or precomputed data.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hinges.hpp"
+
+namespace ordsvm {
+
+enum class KernelKind { linear, rbf, polynomial, sigmoid, laplacian };
+
+/// linear x.y; rbf exp(-gamma |x-y|^2); polynomial (gamma x.y + coef0)^degree;
+/// sigmoid tanh(gamma x.y + coef0); laplacian exp(-gamma |x-y|_1).
+struct Kernel {
+  KernelKind kind = KernelKind::rbf;
+  double gamma = 1.0;
+  double coef0 = 0.0;
+  double degree = 3.0;
+};
+
+/// What gives rows of K. Calls from several threads at once are safe.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  virtual Index size() const = 0;
+  virtual double diagonal(Index i) const = 0;
+  virtual void row(Index i, std::span<float> out) const = 0;
+  virtual void row(Index i, std::span<double> out) const = 0;
+};
+
+/// A matrix in C order: values[i * n_columns + j].
+template <class T>
+struct DenseView {
+  const T* values;
+  Index n_rows;
+  Index n_columns;
+};
+
+template <class T, class I>
+struct CsrView {
+  const T* values;
+  const I* columns;
+  const I* starts;  // n_rows + 1 of them
+  Index n_rows;
+  Index n_columns;
+};
+
+/// Dense data, copied once into tiles (transposed groups of samples) on which rows are computed in double.
+template <class T>
+std::unique_ptr<RowSource> make_rows(const Kernel& kernel, const DenseView<T>& data);
+
+/// CSR data, used where it lies: the caller keeps it alive.
+template <class T, class I>
+std::unique_ptr<RowSource> make_rows(const Kernel& kernel, const CsrView<T, I>& data);
+
+/// A square kernel matrix, used where it lies: the caller keeps it alive.
+template <class T>
+std::unique_ptr<RowSource> make_precomputed(const DenseView<T>& matrix);
+
+}  // namespace ordsvm

@@ -1,0 +1,43 @@
+// How a solver hears that it should stop: one callback is the clock, the trace, the progress bar and Ctrl-C.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "hinges.hpp"
+
+namespace ordsvm {
+
+enum class Status { converged, max_iter, stopped, imprecise };
+
+class Monitor {
+ public:
+  /// Called with (steps, kernel rows computed) about twenty times a second; returns true to stop the solver.
+  using Report = std::function<bool(Index, Index)>;
+
+  explicit Monitor(Report report) : report_(std::move(report)) {}
+
+  /// To be called at every step. Looks at the clock every few steps, and after every computed kernel row.
+  bool stop(Index steps, Index rows) {
+    if (steps % 16 != 0 && rows == rows_) return stopped_;
+    return stop_now(steps, rows);
+  }
+
+  /// The same from inside a long computation: looks at the clock at once.
+  bool stop_now(Index steps, Index rows) {
+    rows_ = rows;
+    if (std::chrono::steady_clock::now() < next_) return stopped_;
+    stopped_ = stopped_ || report_(steps, rows);
+    next_ = std::chrono::steady_clock::now() + interval;
+    return stopped_;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds interval{50};
+  Report report_;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + interval;
+  Index rows_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace ordsvm

@@ -1,0 +1,57 @@
+// GCD, greedy coordinate descent (Gu et al. 2020, Algorithm 1 with one thread).
+//
+// Solves    box problems: no thresholds or penalised ones.
+// Keeps     scores f = K beta, thresholds b = -gamma, the frontier (not the n*m gradients of the paper: they
+//           are functions of f and b).
+// Step      the hinge with the largest |projected gradient| (the lowest number on ties) goes to its minimum.
+// Stops     when the largest |projected gradient| <= tol with scores recomputed in double from alpha.
+//           (The paper stops on M - m < epsilon, which is between one and two times that.)
+// Cost      one look at all hinges and one row of K.
+#pragma once
+
+#include "coordinate_step.hpp"
+#include "frontier.hpp"
+#include "solvers/solver.hpp"
+
+namespace ordsvm {
+
+struct Worst {
+  double violation = 0.0;
+  Index hinge = -1;
+};
+
+/// The hinge with the largest |projected gradient|.
+inline Worst worst_hinge(const Hinges& hinges, const Frontier& frontier, std::span<const double> threshold) {
+  Worst worst;
+  for (Index k = 0; k < hinges.n_thresholds; ++k) {
+    const simd::Extremes found = frontier.extremes(k);
+    const double rise = threshold[k] - found.up, fall = found.low - threshold[k];
+    const bool rises = rise > fall || (rise == fall && found.up_at < found.low_at);
+    const Worst here = rises ? Worst{rise, found.up_at} : Worst{fall, found.low_at};
+    if (here.violation > worst.violation) worst = here;
+  }
+  return worst;
+}
+
+template <class T>
+Outcome gcd(const Hinges& hinges, KernelState<T>& state, const Variables& variables, const Limits& limits,
+            Monitor& monitor) {
+  Frontier frontier(hinges, variables.score, variables.alpha);
+  int recomputations = 0;
+  for (Index steps = 0;; ++steps) {
+    const auto outcome = [&](Status status) { return Outcome{status, steps, state.rows_computed()}; };
+    Worst worst = worst_hinge(hinges, frontier, variables.threshold);
+    if (worst.violation <= limits.tol) {
+      if (++recomputations > max_recomputations) return outcome(Status::imprecise);
+      if (!state.recompute(monitor, steps)) return outcome(Status::stopped);
+      worst = worst_hinge(hinges, frontier, variables.threshold);
+    }
+    if (worst.violation <= limits.tol) return outcome(Status::converged);
+    if (steps >= limits.max_steps) return outcome(Status::max_iter);
+    if (monitor.stop(steps, state.rows_computed())) return outcome(Status::stopped);
+    coordinate_step(hinges, state, variables.alpha, worst.hinge);
+    frontier.update(worst.hinge, variables.alpha[worst.hinge]);
+  }
+}
+
+}  // namespace ordsvm

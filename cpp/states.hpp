@@ -1,0 +1,81 @@
+// What a solver keeps up to date: the scores f = K beta and, for penalised thresholds, b = -gamma.
+#pragma once
+
+#include <concepts>
+#include <vector>
+
+#include "monitor.hpp"
+#include "product.hpp"
+#include "row_cache.hpp"
+#include "simd.hpp"
+
+namespace ordsvm {
+
+/// decision(i, k) = f_i - b_k; curvature(i, k) = the diagonal of the dual's matrix for a hinge of sample i at
+/// threshold k; add(i, k, delta) moves beta_i and gamma_k by delta.
+template <class S>
+concept State = requires(S state, Index i, Index k, double delta) {
+  { state.decision(i, k) } -> std::convertible_to<double>;
+  { state.curvature(i, k) } -> std::convertible_to<double>;
+  state.add(i, k, delta);
+};
+
+/// The live variables of a fit. They belong to the caller, who may read them whenever the monitor calls.
+struct Variables {
+  std::span<double> alpha;
+  std::span<double> score;
+  std::span<double> threshold;
+};
+
+/// Scores by cached rows of K with elements of type T, summed in double. One thread.
+template <class T>
+class KernelState {
+ public:
+  KernelState(const RowSource& source, const Hinges& hinges, const Variables& variables, std::size_t cache_bytes)
+      : source_(source),
+        hinges_(hinges),
+        variables_(variables),
+        cache_(source, cache_bytes),
+        diagonal_(source.size()),
+        penalty_(hinges.treatment == Thresholds::penalized ? 1.0 : 0.0) {
+    for (Index i = 0; i < source.size(); ++i) diagonal_[i] = source.diagonal(i);
+  }
+
+  double decision(Index i, Index k) const { return variables_.score[i] - variables_.threshold[k]; }
+  double curvature(Index i, Index) const { return diagonal_[i] + penalty_; }
+
+  void add(Index i, Index k, double delta) {
+    const auto row = cache_.pin(i);
+    simd::add_row(variables_.score.data(), delta, row.data(), source_.size());
+    variables_.threshold[k] -= penalty_ * delta;
+  }
+
+  auto pin(Index i) { return cache_.pin(i); }
+  std::span<const double> diagonal() const { return diagonal_; }
+  Index rows_computed() const { return cache_.rows_computed(); }
+
+  /// Scores (and penalised thresholds) from alpha alone, with rows of K in double: what rounding in cached
+  /// float rows and long sums have added up to is gone. Returns false if the monitor asked to stop on the way;
+  /// the scores are then as they were.
+  bool recompute(Monitor& monitor, Index steps) {
+    std::vector<double> exact(source_.size());
+    if (!product(source_, hinges_.beta(variables_.alpha), exact, monitor, steps, rows_computed())) return false;
+    std::copy(exact.begin(), exact.end(), variables_.score.begin());
+    if (penalty_ > 0.0) {
+      std::fill(variables_.threshold.begin(), variables_.threshold.end(), 0.0);
+      for (Index v = 0; v < hinges_.size(); ++v)
+        variables_.threshold[hinges_.threshold[v]] -= hinges_.sign[v] * variables_.alpha[v];
+    }
+    return true;
+  }
+
+ private:
+  const RowSource& source_;
+  const Hinges& hinges_;
+  Variables variables_;
+  RowCache<T> cache_;
+  std::vector<double> diagonal_;
+  double penalty_;
+};
+
+}  // namespace ordsvm

@@ -1,0 +1,276 @@
+"""The threshold models: one score and ordered thresholds."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length
+
+from ordsvm import formulations
+from ordsvm.costs import cost_matrix, threshold_costs
+from ordsvm.estimators.base import KernelMachine
+from ordsvm.estimators.validation import check_sample_weight, class_weights
+from ordsvm.labels import encode_labels
+from ordsvm.problem import Problem, Thresholds
+from ordsvm.thresholds import undetermined
+
+Floats = NDArray[np.float64]
+
+
+def _loose_ranks(problem: Problem, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Ranks without samples beside a threshold that nothing determines."""
+    if problem.thresholds is Thresholds.PENALIZED:
+        return np.zeros(len(present), dtype=bool)
+    loose = undetermined(problem.levels(np.zeros(problem.n_samples)), problem.thresholds is Thresholds.ORDERED)
+    beside = np.append(loose, False) | np.insert(loose, 0, False)
+    if np.any(loose & present[:-1] & present[1:]):
+        raise ValueError(
+            f"The cost leaves the threshold above rank {int(np.flatnonzero(loose)[0])} without a price on one side: "
+            "give a cost matrix in which neighbouring ranks differ."
+        )
+    return beside & ~present
+
+
+def _warn_loose(labels: NDArray[Any]) -> None:
+    warnings.warn(
+        f"No sample of positive weight has the label {', '.join(map(str, labels))}, and nothing determines the "
+        "thresholds beside it: it is left out of classes_ and will not be predicted.",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+class ThresholdModel(ClassifierMixin, KernelMachine):
+    """Support vector ordinal regression: a score f(x), cut into ranks by thresholds.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of a unit of hinge loss.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
+        A callable takes two sets of samples and returns the matrix of kernel values between them.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As in scikit-learn. Chu & Keerthi's κ is 2·gamma.
+    degree, coef0 : float
+        Of the polynomial and sigmoid kernels.
+    tol : float, default=1e-3
+        The violation of the optimality conditions at which training stops.
+    cache_size : float, default=200
+        Megabytes for rows of the kernel matrix; never exceeded.
+    max_iter : int, default=-1
+        The largest number of steps; -1 for no limit.
+    time_limit : float or None, default=None
+        Seconds; training stops with a usable model and a `ConvergenceWarning`.
+    solver : str or solver object, default="auto"
+        A name such as "smo" or an options object such as `SMO(selection="mvp")`.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies C for the samples of a class.
+    categories : sequence or None, default=None
+        The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
+    warm_start : bool, default=False
+        Start from the dual variables of the previous fit.
+    callback : callable or None, default=None
+        Called with a `Progress` several times a second; returning True stops training.
+    verbose : bool, default=False
+        Write a line about the progress to stderr several times a second.
+
+    Attributes
+    ----------
+    classes_ : the labels, lowest first
+    thresholds_ : array of len(classes_) − 1; the predicted rank is the first k with f(x) < thresholds_[k]
+    result_ : `FitResult`, with the duality gap that proves how good the model is
+    support_, support_vectors_, dual_coef_ : the samples in the score and their weights β
+    coef_ : w, for the linear kernel
+    """
+
+    classes_: NDArray[Any]
+    thresholds_: Floats
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        solver: Any = "auto",
+        class_weight: Any = None,
+        categories: Any = None,
+        warm_start: bool = False,
+        callback: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.solver = solver
+        self.class_weight = class_weight
+        self.categories = categories
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains on samples X with labels y."""
+        self._check_parameters()
+        X = self._check_training_data(X)
+        classes, problem, order = self._formulate(X, y, sample_weight)
+        solution = self._train(X, problem, order)
+        self.classes_ = classes
+        self.thresholds_ = solution.thresholds
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score f(x), one number a sample; compare it with `thresholds_`."""
+        return self._scores(self._check_new_data(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the first threshold above the score, or the highest label if there is none."""
+        below = self.decision_function(X)[:, None] < self.thresholds_
+        rank = np.where(below.any(axis=1), below.argmax(axis=1), len(self.thresholds_))
+        return self.classes_[rank]
+
+    @abstractmethod
+    def _hinges(self, codes: NDArray[np.int64], n_ranks: int, C: Floats, worth: Floats | None) -> Problem:
+        """The formulation; `worth` scales the caps of all-threshold models (see `ordsvm.costs`)."""
+
+    def _costs(self, n_ranks: int) -> Floats | None:
+        """The cost matrix of models that take one."""
+        return None
+
+    def _formulate(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Problem, NDArray[np.int64]]:
+        """Labels and weights as a problem over the samples in order of rank: classes, problem, that order.
+
+        In that order the hinges of a threshold look at consecutive samples, which is fast. A rank without
+        samples that leaves a threshold beside it undetermined is dropped.
+        """
+        ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)
+        check_consistent_length(X, ranks.codes)
+        weight = check_sample_weight(sample_weight, len(ranks.codes))
+        weight = weight * class_weights(self.class_weight, ranks.classes, ranks.codes)[ranks.codes]
+        present = np.bincount(ranks.codes, weight, len(ranks.classes)) > 0
+        if present.sum() < 2:
+            raise ValueError(
+                f"Positive weights are left for {present.sum()} class only: {type(self).__name__} needs at least two "
+                "classes with samples of positive weight."
+            )
+        order = np.argsort(ranks.codes, kind="stable")
+        codes, weight = ranks.codes[order], weight[order]
+        keep = np.arange(len(ranks.classes))
+        problem = self._problem(codes, weight, keep, len(ranks.classes))
+        loose = _loose_ranks(problem, present)
+        if loose.any():
+            _warn_loose(ranks.classes[loose])
+            keep = np.flatnonzero(~loose)
+            problem = self._problem(codes, weight, keep, len(ranks.classes))
+        return ranks.classes[keep], problem, order
+
+    def _problem(
+        self, codes: NDArray[np.int64], weight: Floats, keep: NDArray[np.int64], n_classes: int
+    ) -> Problem:
+        """The problem over the ranks in `keep`; samples of other ranks have weight 0 and so no hinges."""
+        costs = self._costs(n_classes)
+        worth = None if costs is None else threshold_costs(costs[np.ix_(keep, keep)])
+        kept_codes = np.searchsorted(keep, codes).clip(0, len(keep) - 1)
+        return self._hinges(kept_codes, len(keep), self.C * weight, worth)
+
+
+class CostModel(ThresholdModel):
+    """A threshold model in which every sample faces every threshold, so that mistakes can have costs.
+
+    cost : {"absolute", "zero-one", "squared"} or matrix, default="absolute"
+        cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        cost: Any = "absolute",
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        solver: Any = "auto",
+        class_weight: Any = None,
+        categories: Any = None,
+        warm_start: bool = False,
+        callback: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            C,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            tol=tol,
+            cache_size=cache_size,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            solver=solver,
+            class_weight=class_weight,
+            categories=categories,
+            warm_start=warm_start,
+            callback=callback,
+            verbose=verbose,
+        )
+        self.cost = cost
+
+    def _costs(self, n_ranks: int) -> Floats | None:
+        return cost_matrix(self.cost, n_ranks)
+
+
+class SVOR(CostModel):
+    """The concise SVOR (Gu et al. 2020): every sample faces every threshold; thresholds are penalised.
+
+    The recommended default. Its dual has only box constraints, its thresholds are unique and, with absolute or
+    squared cost, in order.
+    """
+
+    def _hinges(self, codes: NDArray[np.int64], n_ranks: int, C: Floats, worth: Floats | None) -> Problem:
+        return formulations.svor(codes, n_ranks, C, worth)
+
+
+class SVORIM(CostModel):
+    """Ordinal regression with implicit constraints (Chu & Keerthi 2007, §4): free thresholds, in order by Lemma 1.
+
+    With two ranks it is C-SVC.
+    """
+
+    def _hinges(self, codes: NDArray[np.int64], n_ranks: int, C: Floats, worth: Floats | None) -> Problem:
+        return formulations.svorim(codes, n_ranks, C, worth)
+
+
+class SVOREX(ThresholdModel):
+    """Ordinal regression with explicit constraints (Chu & Keerthi 2007, §2): adjacent thresholds, kept in order."""
+
+    def _hinges(self, codes: NDArray[np.int64], n_ranks: int, C: Floats, worth: Floats | None) -> Problem:
+        return formulations.svorex(codes, n_ranks, C)
+
+
+class ShashuaLevinSVOR(ThresholdModel):
+    """Shashua & Levin's machine: as SVOREX without the constraint, so its thresholds may come out disordered."""
+
+    def _hinges(self, codes: NDArray[np.int64], n_ranks: int, C: Floats, worth: Floats | None) -> Problem:
+        return formulations.shashua_levin(codes, n_ranks, C)

@@ -1,0 +1,97 @@
+"""Checks of what a user passes to an estimator, made once and before any work.
+
+Every message says what was given, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length
+from sklearn.utils.class_weight import compute_class_weight
+
+Floats = NDArray[np.float64]
+
+
+def check_number(name: str, value: Any, allowed: str, test: Callable[[Any], bool]) -> float:
+    """`value` as a float if it is a real, finite number that passes `test`."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(value) or not test(value):
+        raise ValueError(f"{name}={value!r} is not valid: give {allowed}.")
+    return float(value)
+
+
+def check_positive(name: str, value: Any) -> float:
+    return check_number(name, value, "a positive number", lambda number: number > 0)
+
+
+def check_gamma(gamma: Any) -> None:
+    if not (isinstance(gamma, str) and gamma in ("scale", "auto")):
+        check_number("gamma", gamma, "'scale', 'auto' or a number that is not negative", lambda number: number >= 0)
+
+
+def check_max_iter(max_iter: Any) -> int:
+    number = check_number("max_iter", max_iter, "-1 (no limit) or a whole number of steps", lambda n: n >= -1)
+    if number != int(number):
+        raise ValueError(f"max_iter={max_iter!r} is not valid: give -1 (no limit) or a whole number of steps.")
+    return int(number)
+
+
+def check_callback(callback: Any) -> None:
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback={callback!r} is not valid: give None or a function of a Progress.")
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> Floats:
+    """One weight per sample, none negative, not all zero; None means 1."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if np.ndim(sample_weight) == 0:
+        sample_weight = np.full(n_samples, sample_weight)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got shape {weight.shape}.")
+    check_consistent_length(weight, np.empty(n_samples))
+    if not np.all(np.isfinite(weight)):
+        raise ValueError("sample_weight contains NaN or infinity: give finite numbers.")
+    if np.any(weight < 0):
+        raise ValueError(f"sample_weight contains negative numbers (least: {weight.min():g}): give weights ≥ 0.")
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight is zero for every sample: at least two classes need positive weights.")
+    return weight
+
+
+def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.int64]) -> Floats:
+    """The weight of every class, in the order of `classes`: 1, "balanced" over the classes present, or a dict."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str) and class_weight != "balanced":
+        raise ValueError(f"class_weight={class_weight!r} is not valid: give None, 'balanced' or a dict.")
+    if isinstance(class_weight, dict):
+        unknown = [label for label in class_weight if label not in classes.tolist()]
+        if unknown:
+            raise ValueError(f"class_weight names labels that are not classes of y: {unknown}; remove them.")
+        weight = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
+        if not np.all(np.isfinite(weight)) or np.any(weight < 0):
+            raise ValueError(f"class_weight={class_weight!r} is not valid: weights must be finite and not negative.")
+        return weight
+    present = np.unique(codes)
+    weight = np.ones(len(classes))
+    weight[present] = compute_class_weight(class_weight, classes=present, y=codes)
+    return weight
+
+
+def check_square_kernel(X: Any) -> None:
+    if sp.issparse(X):
+        raise TypeError("A sparse precomputed kernel is not supported: pass X.toarray().")
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"Precomputed matrix must be a square matrix: X has shape {X.shape}; "
+            "pass the kernel values between all training samples."
+        )
+    if not np.allclose(X, X.T, rtol=1e-5, atol=1e-8):
+        raise ValueError("The precomputed kernel matrix is not symmetric: pass k(X, X) of the training samples.")

@@ -1,0 +1,200 @@
+"""Kernels: parameters, the formula in NumPy, and the rows of K that the core makes from them.
+
+`kernel(X, Y)` gives the matrix k(x, y) in float64 for dense or CSR data; `kernel.rows(X)` gives an object of
+the core that computes single rows of k(X, X) when a solver asks for them, so that no n × n matrix is needed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
+from sklearn.utils.extmath import safe_sparse_dot
+
+from ordsvm import _core
+
+Floats = NDArray[np.float64]
+Data = Any  # a dense array or a SciPy CSR matrix or array
+
+_BLOCK_BYTES = 32 * 2**20  # of a block of kernel values when scores are computed
+
+
+class Kernel(ABC):
+    """A positive semidefinite function of two samples (the sigmoid is not always one)."""
+
+    @abstractmethod
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        """k(x, y) for every row x of X and y of Y, in float64."""
+
+    @abstractmethod
+    def rows(self, X: Data) -> _core.Rows:
+        """A source of rows of k(X, X)."""
+
+    def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
+        """k(X, Y) @ beta, a block of rows at a time."""
+        step = max(1, _BLOCK_BYTES // (8 * max(1, len(beta))))
+        blocks = [self(X[i : i + step], Y) @ beta for i in range(0, X.shape[0], step)]
+        return np.concatenate(blocks) if blocks else np.zeros(0)
+
+
+class NativeKernel(Kernel):
+    """A kernel whose rows the core computes from the data itself."""
+
+    @abstractmethod
+    def _native(self) -> _core.Kernel: ...
+
+    def rows(self, X: Data) -> _core.Rows:
+        if sp.issparse(X):
+            return _core.csr_rows(self._native(), X.data, X.indices, X.indptr, X.shape[1])
+        return _core.dense_rows(self._native(), X)
+
+
+@dataclass(frozen=True)
+class Linear(NativeKernel):
+    """x·y"""
+
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        return _dot(X, Y)
+
+    def _native(self) -> _core.Kernel:
+        return _core.Kernel(_core.KernelKind.linear)
+
+
+@dataclass(frozen=True)
+class RBF(NativeKernel):
+    """exp(−gamma ‖x − y‖²); Chu & Keerthi's κ is 2·gamma."""
+
+    gamma: float
+
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        return np.exp(-self.gamma * euclidean_distances(_float64(X), _float64(Y), squared=True))
+
+    def _native(self) -> _core.Kernel:
+        return _core.Kernel(_core.KernelKind.rbf, gamma=self.gamma)
+
+
+@dataclass(frozen=True)
+class Polynomial(NativeKernel):
+    """(gamma x·y + coef0)^degree"""
+
+    gamma: float
+    coef0: float
+    degree: float
+
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        return (self.gamma * _dot(X, Y) + self.coef0) ** self.degree
+
+    def _native(self) -> _core.Kernel:
+        return _core.Kernel(_core.KernelKind.polynomial, self.gamma, self.coef0, self.degree)
+
+
+@dataclass(frozen=True)
+class Sigmoid(NativeKernel):
+    """tanh(gamma x·y + coef0): not positive semidefinite in general, and then a gap proves nothing."""
+
+    gamma: float
+    coef0: float
+
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        return np.tanh(self.gamma * _dot(X, Y) + self.coef0)
+
+    def _native(self) -> _core.Kernel:
+        return _core.Kernel(_core.KernelKind.sigmoid, self.gamma, self.coef0)
+
+
+@dataclass(frozen=True)
+class Laplacian(NativeKernel):
+    """exp(−gamma ‖x − y‖₁)"""
+
+    gamma: float
+
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        return np.exp(-self.gamma * manhattan_distances(_float64(X), _float64(Y)))
+
+    def _native(self) -> _core.Kernel:
+        return _core.Kernel(_core.KernelKind.laplacian, gamma=self.gamma)
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """X is the matrix itself: training × training to fit, new × training to predict."""
+
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        raise TypeError("A precomputed kernel is a matrix; it cannot be evaluated on samples.")
+
+    def rows(self, X: Data) -> _core.Rows:
+        return _core.precomputed_rows(X)
+
+
+@dataclass(frozen=True)
+class Custom(Kernel):
+    """A Python function of two sets of samples, called for a few rows at a time."""
+
+    function: Callable[[Data, Data], Any]
+
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        values = np.asarray(self.function(X, Y), dtype=np.float64)
+        if values.shape != (X.shape[0], Y.shape[0]):
+            raise ValueError(
+                f"The kernel function returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} samples: "
+                "it must return one value for every pair."
+            )
+        if not np.all(np.isfinite(values)):
+            raise ValueError("The kernel function returned NaN or infinity: it must return finite numbers.")
+        return values
+
+    def rows(self, X: Data) -> _core.Rows:
+        blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
+        diagonal = np.concatenate([np.diagonal(self(block, block)) for block in blocks])
+        return _core.callable_rows(diagonal, lambda i: self(X[i : i + 1], X)[0])
+
+
+NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
+
+
+def make_kernel(
+    kernel: str | Kernel | Callable[[Data, Data], Any], gamma: float, coef0: float, degree: float
+) -> Kernel:
+    """The kernel that a name with parameters, or a function, stands for."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Custom(kernel)
+    named: dict[str, Callable[[], Kernel]] = {
+        "linear": Linear,
+        "rbf": lambda: RBF(gamma),
+        "poly": lambda: Polynomial(gamma, coef0, degree),
+        "sigmoid": lambda: Sigmoid(gamma, coef0),
+        "laplacian": lambda: Laplacian(gamma),
+        "precomputed": Precomputed,
+    }
+    if kernel not in named:
+        raise ValueError(
+            f"kernel={kernel!r} is unknown: give one of {', '.join(map(repr, NAMES))} or a function of two matrices."
+        )
+    return named[kernel]()
+
+
+def gamma_value(gamma: str | float, X: Data) -> float:
+    """scikit-learn's gamma: "scale" is 1 / (n_features · variance of X), "auto" is 1 / n_features."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma == "scale":
+        mean = X.mean(dtype=np.float64)
+        variance = X.multiply(X).mean(dtype=np.float64) - mean**2 if sp.issparse(X) else X.var(dtype=np.float64)
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return float(gamma)
+
+
+def _float64(X: Data) -> Data:
+    return X.astype(np.float64, copy=False)
+
+
+def _dot(X: Data, Y: Data) -> Floats:
+    return safe_sparse_dot(_float64(X), _float64(Y).T, dense_output=True)

@@ -1,0 +1,170 @@
+"""How far predicted ranks are from true ones, as functions and as scorers for scikit-learn.
+
+Every function takes `categories`, the labels listed lowest first. With them a label counts as its rank
+0, 1, ..., r - 1, the convention of the papers: neighbouring labels are one apart whatever they are called.
+Without them an ordered dtype of y_true (pandas Categorical, polars Enum) supplies them; failing that the
+labels have to be numbers, and they count with their own values: 2 and 5 are three apart.
+
+The scorers take `categories` from the fitted estimator, so that a fold lacking a rank is no exception.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kendalltau
+from sklearn import metrics as sklearn_metrics
+from sklearn.utils import check_consistent_length
+
+from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
+
+
+def mean_absolute_error(
+    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
+) -> float:
+    """The mean distance |true - predicted| in ranks. 0 is best."""
+    true, predicted = _as_numbers(y_true, y_pred, categories)
+    weight = _weights(sample_weight, true)
+    return float(sklearn_metrics.mean_absolute_error(true, predicted, sample_weight=weight))
+
+
+def mean_zero_one_error(
+    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
+) -> float:
+    """The share of samples whose rank is wrong, by however much: one minus the accuracy. 0 is best."""
+    true, predicted = _as_numbers(y_true, y_pred, categories)
+    return float(np.average(true != predicted, weights=_weights(sample_weight, true)))
+
+
+def macro_mean_absolute_error(
+    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
+) -> float:
+    """The mean absolute error within each true rank, averaged over the ranks that occur. 0 is best.
+
+    A rank with few samples counts as much as one with many, which the plain error does not show. A rank whose
+    samples all weigh nothing is left out.
+    """
+    true, predicted = _as_numbers(y_true, y_pred, categories)
+    weight = _weights(sample_weight, true)
+    _, rank = np.unique(true, return_inverse=True)
+    total_error = np.bincount(rank, weights=weight * np.abs(true - predicted))
+    total_weight = np.bincount(rank, weights=weight)
+    occurs = total_weight > 0
+    return float(np.mean(total_error[occurs] / total_weight[occurs]))
+
+
+def quadratic_weighted_kappa(
+    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
+) -> float:
+    """Agreement beyond chance with squared distances (Cohen 1968): 1 is perfect, 0 is chance.
+
+    kappa = 1 - E(t - p)² / E(t - p')², where p' is distributed as p but independent of t, so that the
+    denominator is var t + var p + (mean t - mean p)². For consecutive ranks this is scikit-learn's
+    `cohen_kappa_score(weights="quadratic")`; unlike it, gaps between numeric labels count in full. Where
+    all true and predicted labels are one and the same, 0/0, the value is 1.0: they agree.
+    """
+    true, predicted = _as_numbers(y_true, y_pred, categories)
+    weight = _weights(sample_weight, true)
+    observed = np.average((true - predicted) ** 2, weights=weight)
+    if observed == 0.0:
+        return 1.0
+    mean_true, mean_predicted = np.average(true, weights=weight), np.average(predicted, weights=weight)
+    spread = np.average((true - mean_true) ** 2 + (predicted - mean_predicted) ** 2, weights=weight)
+    return float(1.0 - observed / (spread + (mean_true - mean_predicted) ** 2))
+
+
+def kendall_tau_b(y_true: Any, y_pred: Any, *, categories: Any = None) -> float:
+    """Kendall's rank correlation, corrected for ties: 1 is the same order, -1 the reverse, 0 no association.
+
+    Where all true or all predicted labels are equal the coefficient is 0/0; the value is then 0.0, for such
+    a vector orders nothing.
+    """
+    true, predicted = _as_numbers(y_true, y_pred, categories)
+    if np.ptp(true) == 0 or np.ptp(predicted) == 0:
+        return 0.0
+    return float(kendalltau(true, predicted).statistic)
+
+
+@dataclass(frozen=True)
+class OrdinalScorer:
+    """A metric as scikit-learn's model selection wants it: `scorer(estimator, X, y)`, greater is better.
+
+    The order of the labels is `estimator.classes_`, lowest first, which pipelines and searches pass on. (The
+    classifiers of scikit-learn sort their classes: with them, use numbers.) y may hold a label the estimator
+    has not seen, in a fold: among numbers in ascending order its place is clear; otherwise that is an error,
+    which giving the estimator `categories` or an ordered dtype avoids.
+    """
+
+    metric: Callable[..., float]
+    greater_is_better: bool
+    name: str
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        score = self.metric(y, estimator.predict(X), categories=self._label_order(estimator, y), **weighted)
+        return score if self.greater_is_better else -score
+
+    def _label_order(self, estimator: Any, y: Any) -> NDArray[Any]:
+        classes = getattr(estimator, "classes_", None)
+        if classes is None:
+            raise TypeError(
+                f"The scorer {self.name!r} takes the order of the labels from estimator.classes_, which "
+                f"{type(estimator).__name__} lacks; use a fitted classifier or ordsvm.RoundedRegressor."
+            )
+        labels = label_array(y)
+        is_numeric = classes.dtype.kind in "biuf" and labels.dtype.kind in "biuf"
+        return np.union1d(classes, labels) if is_numeric and (classes[:-1] < classes[1:]).all() else classes
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+mae_scorer = OrdinalScorer(mean_absolute_error, greater_is_better=False, name="mae")
+mze_scorer = OrdinalScorer(mean_zero_one_error, greater_is_better=False, name="mze")
+macro_mae_scorer = OrdinalScorer(macro_mean_absolute_error, greater_is_better=False, name="macro_mae")
+kappa_scorer = OrdinalScorer(quadratic_weighted_kappa, greater_is_better=True, name="kappa")
+tau_scorer = OrdinalScorer(kendall_tau_b, greater_is_better=True, name="tau")
+
+SCORERS = {
+    scorer.name: scorer for scorer in (mae_scorer, mze_scorer, macro_mae_scorer, kappa_scorer, tau_scorer)
+}
+
+
+def _as_numbers(y_true: Any, y_pred: Any, categories: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both label vectors as ranks if an order is known, else as the numbers they are."""
+    if categories is None:
+        categories = ordered_dtype_categories(y_true)
+    named = {"y_true": label_array(y_true, "y_true"), "y_pred": label_array(y_pred, "y_pred")}
+    check_consistent_length(*named.values())
+    if categories is None:
+        true, predicted = (_own_values(labels, name) for name, labels in named.items())
+    else:
+        classes = category_array(categories)
+        true, predicted = (rank_codes(labels, classes, name) for name, labels in named.items())
+    return true.astype(np.float64), predicted.astype(np.float64)
+
+
+def _own_values(labels: NDArray[Any], name: str) -> NDArray[Any]:
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} holds labels that are not numbers, such as {labels.tolist()[0]!r}; "
+            "pass categories=[...], all labels listed lowest first."
+        )
+    return labels
+
+
+def _weights(sample_weight: Any, true: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One finite, non-negative weight per sample, 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(len(true))
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != true.shape:
+        raise ValueError(f"sample_weight has shape {weight.shape}; give one weight per sample: {true.shape}.")
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+        raise ValueError(
+            "sample_weight holds negative, infinite or NaN values, or only zeros; "
+            "give finite weights of at least 0, and one above 0."
+        )
+    return weight

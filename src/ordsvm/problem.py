@@ -1,0 +1,230 @@
+"""The one problem of this library, as data: hinges on a shared score, and how the thresholds are treated.
+
+    primal   min  ½‖w‖² [+ ½‖b‖²]  +  Σ_v c_v · max(0, o_v − s_v (f_{i(v)} − b_{k(v)}))
+    dual     max  o'α  −  ½ β'Kβ [− ½ γ'γ]        0 ≤ α_v ≤ c_v
+             β_i = Σ_{v of i} s_v α_v     γ_k = Σ_{v of k} s_v α_v     f = Kβ
+
+Everything here is plain NumPy in float64 and is the judge of every solver: objective, duality gap and
+violation of the optimality conditions are computed from α and f = Kβ, whoever found α.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordsvm.thresholds import Levels, free_thresholds, ordered_thresholds
+
+Floats = NDArray[np.float64]
+
+
+class Thresholds(Enum):
+    """How the thresholds b are treated; nothing else separates the formulations.
+
+    NONE: b = 0.  PENALIZED: ½‖b‖² is added, so b = −γ.  FREE: γ = 0.
+    ORDERED: b ascending, so γ_k = μ_k − μ_{k+1} with μ ≥ 0 and μ = 0 at both ends.
+    """
+
+    NONE = "none"
+    PENALIZED = "penalized"
+    FREE = "free"
+    ORDERED = "ordered"
+
+
+@dataclass(frozen=True)
+class Hinges:
+    """The table of hinges, grouped by threshold, then in order of samples; hinges with cap 0 are left out.
+
+    sample: whose score the hinge looks at; threshold: from which threshold (0 where there are none);
+    sign: +1 if the score should be above, −1 if below; offset: the margin asked for; cap: the price of a
+    unit of violation. Scalars stand for constant columns.
+    """
+
+    sample: NDArray[np.int32]
+    threshold: NDArray[np.int32]
+    sign: Floats
+    offset: Floats
+    cap: Floats
+
+    @classmethod
+    def table(
+        cls, sample: ArrayLike, threshold: ArrayLike, sign: ArrayLike, offset: ArrayLike, cap: ArrayLike
+    ) -> Hinges:
+        """Builds the table from columns (arrays or scalars) in any order."""
+        columns = np.broadcast_arrays(sample, threshold, sign, offset, cap)
+        keep = np.flatnonzero(columns[4] > 0)
+        order = keep[np.lexsort((columns[0][keep], columns[1][keep]))]
+        integers = [np.ascontiguousarray(column[order], dtype=np.int32) for column in columns[:2]]
+        reals = [np.ascontiguousarray(column[order], dtype=np.float64) for column in columns[2:]]
+        return cls(*integers, *reals)
+
+    def __len__(self) -> int:
+        return len(self.sample)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What α proves: primal ≥ optimum ≥ dual, so neither objective is further than `gap` from the optimum.
+
+    `violation` is the largest |projected gradient| (none, penalised) or max_k (b_low − b_up) (free, ordered).
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    violation: float
+    thresholds: Floats
+
+    @property
+    def relative_gap(self) -> float:
+        scale = max(abs(self.primal), abs(self.dual))
+        return self.gap / scale if scale > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table of hinges over n_samples scores and n_thresholds thresholds, and their treatment."""
+
+    hinges: Hinges
+    thresholds: Thresholds
+    n_samples: int
+    n_thresholds: int = 1
+
+    # What α means
+
+    def beta(self, alpha: Floats) -> Floats:
+        """β, the weight of every sample's feature vector in w."""
+        return np.bincount(self.hinges.sample, self.hinges.sign * alpha, self.n_samples)
+
+    def gamma(self, alpha: Floats) -> Floats:
+        """γ, the same sum over the hinges of every threshold."""
+        return np.bincount(self.hinges.threshold, self.hinges.sign * alpha, self.n_thresholds)
+
+    def mu(self, alpha: Floats) -> Floats:
+        """μ of ordered thresholds: mu[k] ties thresholds k − 1 and k; both ends are 0 for a feasible α."""
+        return np.concatenate([[0.0], -np.cumsum(self.gamma(alpha))])
+
+    def slope(self, score: Floats, b: Floats) -> Floats:
+        """G, the gradient of the dual (as a minimum) by α."""
+        h = self.hinges
+        return h.sign * (score[h.sample] - b[h.threshold]) - h.offset
+
+    # Objectives and certificate
+
+    def primal(self, alpha: Floats, score: Floats, b: Floats) -> float:
+        penalty = b @ b if self.thresholds is Thresholds.PENALIZED else 0.0
+        losses = self.hinges.cap @ np.maximum(0.0, -self.slope(score, b))
+        return float(0.5 * (self.beta(alpha) @ score + penalty) + losses)
+
+    def dual(self, alpha: Floats, score: Floats) -> float:
+        gamma = self.gamma(alpha)
+        penalty = gamma @ gamma if self.thresholds is Thresholds.PENALIZED else 0.0
+        return float(self.hinges.offset @ alpha - 0.5 * (self.beta(alpha) @ score + penalty))
+
+    def gap(self, alpha: Floats, score: Floats, b: Floats) -> float:
+        """P − D as a sum of terms that are all ≥ 0, free of cancellation; α must be feasible, f = Kβ."""
+        slope = self.slope(score, b)
+        terms = float(np.sum(self.hinges.cap * np.maximum(0.0, -slope) + alpha * slope))
+        if self.thresholds is Thresholds.PENALIZED:
+            return terms + 0.5 * float(np.sum((b + self.gamma(alpha)) ** 2))
+        if self.thresholds is Thresholds.ORDERED:
+            return terms + float(self.mu(alpha)[1:-1] @ np.diff(b))
+        return terms
+
+    def best_thresholds(self, alpha: Floats, score: Floats) -> Floats:
+        """The b that belongs to α: 0, −γ, or the minimiser of the primal for this f.
+
+        Where minimisers form an interval its midpoint is taken; at the optimum that interval is Chu &
+        Keerthi's [b_low, b_up].
+        """
+        if self.thresholds is Thresholds.NONE:
+            return np.zeros(self.n_thresholds)
+        if self.thresholds is Thresholds.PENALIZED:
+            return -self.gamma(alpha)
+        levels = self.levels(score)
+        return free_thresholds(levels) if self.thresholds is Thresholds.FREE else ordered_thresholds(levels)
+
+    def certificate(self, alpha: Floats, score: Floats) -> Certificate:
+        """Everything that α proves, given f = Kβ in float64. α is assumed feasible: see `repair`."""
+        b = self.best_thresholds(alpha, score)
+        return Certificate(
+            primal=self.primal(alpha, score, b),
+            dual=self.dual(alpha, score),
+            gap=self.gap(alpha, score, b),
+            violation=self.violation(alpha, score),
+            thresholds=b,
+        )
+
+    # Optimality conditions
+
+    def levels(self, score: Floats) -> list[Levels]:
+        """For every threshold, where its hinges change slope: F_v = f − s·o, with sign and cap."""
+        h = self.hinges
+        level = score[h.sample] - h.sign * h.offset
+        cuts = np.searchsorted(h.threshold, np.arange(1, self.n_thresholds))
+        columns = (np.split(column, cuts) for column in (level, h.sign, h.cap))
+        return [Levels(*parts) for parts in zip(*columns, strict=True)]
+
+    def bounds(self, alpha: Floats, score: Floats) -> tuple[Floats, Floats]:
+        """b_low and b_up of every threshold: the tightest bounds that hinges free to move put on it."""
+        h = self.hinges
+        level = score[h.sample] - h.sign * h.offset
+        may_rise = np.where(h.sign > 0, alpha < h.cap, alpha > 0)
+        may_fall = np.where(h.sign > 0, alpha > 0, alpha < h.cap)
+        low, up = np.full(self.n_thresholds, -np.inf), np.full(self.n_thresholds, np.inf)
+        np.maximum.at(low, h.threshold[may_fall], level[may_fall])
+        np.minimum.at(up, h.threshold[may_rise], level[may_rise])
+        return low, up
+
+    def violation(self, alpha: Floats, score: Floats) -> float:
+        """How far α is from the optimality conditions; 0 at the optimum."""
+        low, up = self.bounds(alpha, score)
+        if self.thresholds in (Thresholds.NONE, Thresholds.PENALIZED):
+            b = self.best_thresholds(alpha, score)
+            return float(max(0.0, np.max(low - b), np.max(b - up)))
+        if self.thresholds is Thresholds.ORDERED:
+            low, up = self._tie(low, up, self.mu(alpha))
+        return float(max(0.0, np.max(low - up)))
+
+    def _tie(self, low: Floats, up: Floats, mu: Floats) -> tuple[Floats, Floats]:
+        """B_low and B_up of Chu & Keerthi's (18), carried over whole runs of thresholds tied by μ > 0."""
+        low = np.maximum.accumulate(low)
+        up = np.minimum.accumulate(up[::-1])[::-1]
+        tied = mu[1:-1] > 1e-12 * (1.0 + self.hinges.cap.sum())
+        for k in range(self.n_thresholds - 2, -1, -1):
+            low[k] = low[k + 1] if tied[k] else low[k]
+        for k in range(1, self.n_thresholds):
+            up[k] = up[k - 1] if tied[k - 1] else up[k]
+        return low, up
+
+    # Feasibility
+
+    def repair(self, alpha: Floats) -> Floats:
+        """The same α where it is feasible up to rounding, else one nearby that is.
+
+        Clips to the box; then, where an equality does not hold, scales down the heavier sign of every
+        threshold until γ = 0, which is feasible for free and for ordered thresholds alike.
+        """
+        alpha = np.clip(alpha, 0.0, self.hinges.cap)
+        if self.thresholds in (Thresholds.NONE, Thresholds.PENALIZED) or self._equalities_hold(alpha):
+            return alpha
+        h = self.hinges
+        plus = np.bincount(h.threshold, alpha * (h.sign > 0), self.n_thresholds)
+        minus = np.bincount(h.threshold, alpha * (h.sign < 0), self.n_thresholds)
+        common = np.minimum(plus, minus)
+        scale = np.where(h.sign > 0, _share(common, plus)[h.threshold], _share(common, minus)[h.threshold])
+        return alpha * scale
+
+    def _equalities_hold(self, alpha: Floats) -> bool:
+        rounding = 1e-10 * (1.0 + alpha.sum())
+        if self.thresholds is Thresholds.FREE:
+            return bool(np.all(np.abs(self.gamma(alpha)) <= rounding))
+        mu = self.mu(alpha)
+        return bool(np.all(mu >= -rounding) and abs(mu[-1]) <= rounding)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

@@ -1,0 +1,57 @@
+"""What a fit leaves behind: the proof of how good it is, and how it went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A look at a running fit. The objective is the primal one, for the best thresholds at this moment.
+
+    While a solver runs its scores come from rows of K in float32, so gap and violation are close, not exact.
+    """
+
+    solver: str
+    n_iter: int
+    seconds: float
+    objective: float
+    gap: float
+    relative_gap: float
+    violation: float
+    n_support: int
+    kernel_rows: int
+    thresholds: NDArray[np.float64] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """The end of a fit, with objective, gap and violation recomputed in float64 from alpha.
+
+    status        "converged", or what stopped it: "max_iter", "time_limit", "callback"
+    objective     the primal objective of this model; the optimum lies between objective − gap and objective
+    gap           how far from the optimum the model can be at most
+    violation     of the optimality conditions; a solver converges when it is at most tol
+    n_iter        steps of the solver; kernel_rows: rows of K it computed; seconds: of training
+    alpha         the dual variables, one per hinge of the formulation
+    history       `Progress` at a cadence
+    """
+
+    status: str
+    solver: str
+    n_iter: int
+    objective: float
+    gap: float
+    relative_gap: float
+    violation: float
+    seconds: float
+    kernel_rows: int
+    alpha: NDArray[np.float64] = field(repr=False)
+    history: tuple[Progress, ...] = field(default=(), repr=False)
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"

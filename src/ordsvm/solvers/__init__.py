@@ -1,0 +1,68 @@
+"""The solvers by name, and the one call that runs them: `solve`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ordsvm import _core
+from ordsvm.problem import Problem, Thresholds
+from ordsvm.result import FitResult
+from ordsvm.solvers.base import Control, Floats, Run, Solver
+from ordsvm.solvers.gcd import GCD
+from ordsvm.solvers.smo import SMO
+
+__all__ = ["GCD", "SMO", "SOLVERS", "Control", "Solution", "Solver", "choose", "solve"]
+
+SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (SMO, GCD)}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A solved problem: the proof, the weights β of the samples and the thresholds."""
+
+    result: FitResult
+    beta: Floats
+    thresholds: Floats
+
+
+def choose(solver: str | Solver, thresholds: Thresholds) -> Solver:
+    """The solver that a name, "auto" or an options object stands for, if it can treat these thresholds."""
+    fitting = [name for name, kind in SOLVERS.items() if thresholds in kind.accepts]
+    if isinstance(solver, str):
+        if solver == "auto":
+            return SOLVERS[fitting[0]]()
+        if solver not in SOLVERS:
+            raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, SOLVERS))}.")
+        solver = SOLVERS[solver]()
+    elif not hasattr(solver, "solve") or not hasattr(solver, "accepts"):
+        raise ValueError(f"solver={solver!r} is not a solver: give a name or an options object such as SMO().")
+    if thresholds not in solver.accepts:
+        raise ValueError(
+            f"solver={solver.name!r} does not solve problems with {thresholds.value} thresholds: "
+            f"use {' or '.join(map(repr, fitting))}."
+        )
+    return solver
+
+
+def solve(
+    problem: Problem, rows: _core.Rows, solver: Solver, control: Control, start: Floats | None = None
+) -> Solution:
+    """Solves the dual from `start` (made feasible) or from α = 0 and proves how well."""
+    run = Run(problem, rows, control, start)
+    run.solver_name = solver.name
+    solver.solve(run)
+    certificate = problem.certificate(run.alpha, run.score)
+    result = FitResult(
+        status=run.stopped_by,
+        solver=solver.name,
+        n_iter=run.n_iter,
+        objective=certificate.primal,
+        gap=certificate.gap,
+        relative_gap=certificate.relative_gap,
+        violation=certificate.violation,
+        seconds=run.seconds(),
+        kernel_rows=run.kernel_rows,
+        alpha=run.alpha,
+        history=tuple(run.history),
+    )
+    return Solution(result, problem.beta(run.alpha), certificate.thresholds)

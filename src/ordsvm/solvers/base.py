@@ -1,0 +1,162 @@
+"""What solvers share: the limits they keep to, the variables they work on, and who watches them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordsvm import _core
+from ordsvm.problem import Problem, Thresholds
+from ordsvm.result import Progress
+
+Floats = NDArray[np.float64]
+Precision = Literal["float32", "float64"]
+
+CADENCE = 0.2  # seconds between two `Progress`
+
+
+@dataclass(frozen=True)
+class Control:
+    """When to stop, how much memory the rows of K may take, and who is told how it goes."""
+
+    tol: float = 1e-3
+    max_iter: int = -1
+    time_limit: float | None = None
+    cache_size: float = 200.0
+    callback: Callable[[Progress], bool | None] | None = None
+    verbose: bool = False
+
+
+class Run:
+    """A fit under way: the problem, rows of K, live variables, and the watch on them.
+
+    The core works on `alpha`, `score` and `threshold` in place; `report` may read them whenever it is called.
+    """
+
+    def __init__(self, problem: Problem, rows: _core.Rows, control: Control, start: Floats | None) -> None:
+        self.problem = problem
+        self.rows = rows
+        self.control = control
+        self.started = time.perf_counter()
+        self.stopped_by = "converged"
+        self.n_iter = 0
+        self.kernel_rows = 0
+        self.history: list[Progress] = []
+        self.solver_name = ""
+        self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
+        self.score = self._exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
+        self.threshold = np.zeros(problem.n_thresholds)
+        if problem.thresholds is Thresholds.PENALIZED:
+            self.threshold -= problem.gamma(self.alpha)
+        self._next_look = self.started + CADENCE
+        self._earlier = (0, 0)
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def table(self) -> _core.Table:
+        h = self.problem.hinges
+        treatment = getattr(_core.Thresholds, self.problem.thresholds.value)
+        return _core.table(
+            h.sample,
+            h.threshold,
+            h.sign,
+            h.offset,
+            h.cap,
+            n_samples=self.problem.n_samples,
+            n_thresholds=self.problem.n_thresholds,
+            treatment=treatment,
+        )
+
+    def native(self, solver: Callable[..., _core.Outcome], precision: Precision, *options: object) -> None:
+        """Runs a solver of the core; once more with float64 rows where float32 ones can't reach the tolerance."""
+        live = _core.LiveArrays(self.alpha, self.score, self.threshold)
+        steps = self.control.max_iter if self.control.max_iter >= 0 else np.iinfo(np.int64).max
+        for double_rows in (False, True) if precision == "float32" else (True,):
+            limits = _core.Limits(
+                tol=self.control.tol,
+                max_steps=steps - self.n_iter,
+                cache_bytes=self._cache_bytes(8 if double_rows else 4),
+                double_rows=double_rows,
+            )
+            self._earlier = (self.n_iter, self.kernel_rows)
+            outcome = solver(self.table(), self.rows, limits, live, self.report, *options)
+            self._count(outcome.steps, outcome.kernel_rows)
+            if outcome.status is not _core.Status.imprecise:
+                break
+        if outcome.status is _core.Status.max_iter:
+            self.stopped_by = "max_iter"
+        if self.stopped_by != "converged":
+            self.score[:] = self._exact_scores()
+
+    def report(self, steps: int, kernel_rows: int) -> bool:
+        """Called by a running solver about twenty times a second; True stops it."""
+        self._count(steps, kernel_rows)
+        limit = self.control.time_limit
+        if limit is not None and self.seconds() >= limit:
+            self.stopped_by = "time_limit"
+        elif time.perf_counter() >= self._next_look and self._look():
+            self.stopped_by = "callback"
+        return self.stopped_by != "converged"
+
+    def _look(self) -> bool:
+        certificate = self.problem.certificate(self.alpha, self.score)
+        progress = Progress(
+            solver=self.solver_name,
+            n_iter=self.n_iter,
+            seconds=self.seconds(),
+            objective=certificate.primal,
+            gap=certificate.gap,
+            relative_gap=certificate.relative_gap,
+            violation=certificate.violation,
+            n_support=int(np.count_nonzero(self.problem.beta(self.alpha))),
+            kernel_rows=self.kernel_rows,
+            thresholds=certificate.thresholds,
+        )
+        self.history.append(progress)
+        if self.control.verbose:
+            _print(progress)
+        stop = self.control.callback is not None and bool(self.control.callback(progress))
+        self._next_look = time.perf_counter() + CADENCE
+        return stop
+
+    def _count(self, steps: int, kernel_rows: int) -> None:
+        self.n_iter, self.kernel_rows = self._earlier[0] + steps, self._earlier[1] + kernel_rows
+
+    def _exact_scores(self) -> Floats:
+        return self.rows.product(self.problem.beta(self.alpha), lambda steps, kernel_rows: False)
+
+    def _cache_bytes(self, element: int) -> int:
+        needed = 2 * element * self.problem.n_samples
+        budget = int(self.control.cache_size * 2**20)
+        if budget < needed:
+            raise ValueError(
+                f"cache_size={self.control.cache_size} MB does not hold two rows of the kernel matrix of "
+                f"{self.problem.n_samples} samples: give at least {needed / 2**20:.2g} MB."
+            )
+        return budget
+
+
+class Solver(Protocol):
+    """Options of an algorithm, what it can solve, and one call."""
+
+    name: ClassVar[str]
+    accepts: ClassVar[frozenset[Thresholds]]
+
+    def solve(self, run: Run) -> None:
+        """Works on `run` until its problem is solved or `run` says stop."""
+
+
+def _print(progress: Progress) -> None:
+    line = (
+        f"[{progress.solver}] {progress.seconds:6.1f} s  {progress.n_iter:>9,} steps  "
+        f"objective {progress.objective:.6g}  relative gap {progress.relative_gap:.1e}  "
+        f"violation {progress.violation:.1e}  {progress.n_support:,} support vectors"
+    )
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ordsvm import _core
+from ordsvm.problem import Thresholds
+from ordsvm.solvers.base import Precision, Run
+
+
+@dataclass(frozen=True)
+class SMO:
+    """Sequential minimal optimisation (Chu & Keerthi 2007, §3 and §4.4): pairs of hinges, one step at a time.
+
+    selection   "second-order": the partner of the worst hinge is the one with the largest decrease;
+                "mvp": the most violating pair, the paper's choice
+    precision   of cached rows of K; scores are summed in float64 and recomputed from α before the end
+
+    The algorithm and what it adds to the paper: cpp/solvers/smo.hpp.
+    """
+
+    selection: Literal["second-order", "mvp"] = "second-order"
+    precision: Precision = "float32"
+
+    name: ClassVar[str] = "smo"
+    accepts: ClassVar[frozenset[Thresholds]] = frozenset({Thresholds.FREE, Thresholds.ORDERED})
+
+    def solve(self, run: Run) -> None:
+        choices = {"second-order": _core.Selection.second_order, "mvp": _core.Selection.mvp}
+        if self.selection not in choices:
+            raise ValueError(f"selection={self.selection!r} is unknown: give one of {', '.join(map(repr, choices))}.")
+        run.native(_core.smo, self.precision, choices[self.selection])

@@ -1,0 +1,72 @@
+"""The thresholds that minimise the primal when the scores are given.
+
+For one threshold the primal is piecewise linear in b. A hinge of sign s and offset o at score f changes its
+slope at the level F = f − s·o: with sign +1 it starts to cost above F, with sign −1 it ceases to cost there. So
+the slope at b is (sum of the caps with F < b) − (sum of the caps with sign −1): a weighted quantile.
+Ordered thresholds are an isotonic regression with these losses, solved by pooling adjacent violators.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Levels(NamedTuple):
+    """The hinges of one threshold: where each changes slope, its sign and its cap."""
+
+    level: Floats
+    sign: Floats
+    cap: Floats
+
+
+def minimisers(levels: Levels) -> tuple[float, float]:
+    """The interval of minimisers; its ends are infinite where nothing holds the threshold back."""
+    order = np.argsort(levels.level, kind="stable")
+    level, passed = levels.level[order], np.cumsum(levels.cap[order])
+    below = levels.cap[levels.sign < 0].sum()
+    rounding = 1e-12 * levels.cap.sum()
+    left = np.searchsorted(passed, below - rounding)
+    right = np.searchsorted(passed, below + rounding, side="right")
+    if below <= rounding:
+        left = -1
+    padded = np.concatenate([[-np.inf], level, [np.inf]])
+    return float(padded[left + 1]), float(padded[right + 1])
+
+
+def undetermined(levels: list[Levels], ordered: bool) -> NDArray[np.bool_]:
+    """Which thresholds could run off to infinity: no hinge holds them from below, or none from above."""
+    held_below = np.array([bool(np.any(part.sign < 0)) for part in levels])
+    held_above = np.array([bool(np.any(part.sign > 0)) for part in levels])
+    if ordered:
+        held_below = np.logical_or.accumulate(held_below)
+        held_above = np.logical_or.accumulate(held_above[::-1])[::-1]
+    return ~(held_below & held_above)
+
+
+def free_thresholds(levels: list[Levels]) -> Floats:
+    """Every threshold at the midpoint of its own minimisers."""
+    ends = np.array([minimisers(part) for part in levels])
+    return ends.mean(axis=1)
+
+
+def ordered_thresholds(levels: list[Levels]) -> Floats:
+    """The midpoint of the lowest and the highest ascending minimiser."""
+    return (_pooled(levels, end=0) + _pooled(levels, end=1)) / 2
+
+
+def _pooled(levels: list[Levels], end: int) -> Floats:
+    """Pool adjacent violators with one end of the interval of minimisers as every pool's value."""
+    pools: list[tuple[Levels, float, int]] = []
+    for part in levels:
+        pool, value, size = part, minimisers(part)[end], 1
+        while pools and pools[-1][1] > value:
+            before, _, before_size = pools.pop()
+            pool, size = Levels(*map(np.concatenate, zip(before, pool, strict=True))), size + before_size
+            value = minimisers(pool)[end]
+        pools.append((pool, value, size))
+    return np.repeat([value for _, value, _ in pools], [size for _, _, size in pools])

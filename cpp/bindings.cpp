@@ -41,8 +41,8 @@ Table make_table(Vector<const SampleIndex> sample, Vector<const SampleIndex> thr
                  Vector<const double> offset, Vector<const double> cap, Index n_samples, Index n_thresholds,
                  Thresholds treatment) {
   Table table{sample, threshold, sign, offset, cap, {}};
-  table.hinges = {span(sample), span(threshold), span(sign), span(offset), span(cap), n_samples,
-                  n_thresholds, treatment,       {},         {}};
+  table.hinges = {span(sample), span(threshold), span(sign), span(offset), span(cap),
+                  n_samples,    n_thresholds,    treatment,  {},           {}};
   table.hinges.index();
   return table;
 }

@@ -135,8 +135,7 @@ class CsrRows final : public ChunkedRows<CsrRows<T, I>> {
           values[j] = std::max(0.0, norm_[i] + norm_[begin + j] - 2.0 * dot(x, begin + j));
         break;
       case simd::Reduction::manhattan:
-        for (Index j = 0; j < count; ++j)
-          values[j] = std::max(0.0, norm_[i] + norm_[begin + j] - shared(x, begin + j));
+        for (Index j = 0; j < count; ++j) values[j] = std::max(0.0, norm_[i] + norm_[begin + j] - shared(x, begin + j));
         break;
     }
     if (begin <= i && i < begin + count) values[i - begin] = 0.0;  // the distance to itself, without rounding

@@ -54,8 +54,7 @@ ORDSVM_INLINE void reduce(const T* tiles, const double* x, Index n_tiles, Index 
   for (Index tile = 0; tile < n_tiles; ++tile, out += lanes) {
     Vector sum[vectors] = {};
     for (Index feature = 0; feature < n_features; ++feature, tiles += lanes)
-      for (Index part = 0; part < vectors; ++part)
-        accumulate<reduction>(sum[part], tiles + part * width, x[feature]);
+      for (Index part = 0; part < vectors; ++part) accumulate<reduction>(sum[part], tiles + part * width, x[feature]);
     std::memcpy(out, sum, sizeof sum);
   }
 }

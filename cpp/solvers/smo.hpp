@@ -48,7 +48,7 @@ class Smo {
   }
 
   Outcome run(const Limits& limits, Monitor& monitor) {
-      int recomputations = 0;
+    int recomputations = 0;
     for (Index steps = 0;; ++steps) {
       const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
       Pair pair = select();
@@ -129,10 +129,9 @@ class Smo {
     }
     const Index up_sample = hinges_.sample[pair.up];
     const double slope = low_level - frontier_.up_level(pair.up);
-    const double curvature =
-        low_sample == up_sample
-            ? 0.0
-            : state_.diagonal()[low_sample] + state_.diagonal()[up_sample] - 2.0 * low_row.data()[up_sample];
+    const double curvature = low_sample == up_sample ? 0.0
+                                                     : state_.diagonal()[low_sample] + state_.diagonal()[up_sample] -
+                                                           2.0 * low_row.data()[up_sample];
     const double move = step(pair, curvature > 1e-12 ? slope / curvature : infinity);
     if (low_sample != up_sample) {
       const auto up_row = state_.pin(up_sample);

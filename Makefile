@@ -1,0 +1,63 @@
+# Two commands do all set-up on a bare machine (Python 3.11+, a C++20 compiler, a package index):
+#   make demo    trains every model on data that scikit-learn ships
+#   make test    passes the tests
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+NATIVE := $(wildcard cpp/*.hpp cpp/*.cpp cpp/solvers/*.hpp)
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: demo test test-all lint format sanitize bench clean
+
+demo: $(VENV)/demo
+	@$(BIN)/python -m ordsvm.demo
+
+test: $(VENV)/test
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: $(VENV)/test $(VENV)/bench
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/bench
+	$(BIN)/python -m benchmarks
+
+lint: $(VENV)/lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(NATIVE) $(wildcard tests/cpp/*)
+
+format: $(VENV)/lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE) $(wildcard tests/cpp/*)
+
+# The C++ core's own tests, without Python, under the sanitizers.
+sanitize: $(VENV)/cmake
+	$(BIN)/cmake -S . -B build/asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DORDSVM_SANITIZE=address,undefined
+	$(BIN)/cmake --build build/asan -j 2
+	$(BIN)/ctest --test-dir build/asan --output-on-failure
+	$(BIN)/cmake -S . -B build/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DORDSVM_SANITIZE=thread
+	$(BIN)/cmake --build build/tsan -j 2
+	$(BIN)/ctest --test-dir build/tsan --output-on-failure
+
+clean:
+	rm -rf build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# Stamps: what has been installed into the virtual environment.
+$(VENV)/created:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	@touch $@
+
+$(VENV)/package: $(VENV)/created pyproject.toml CMakeLists.txt $(NATIVE)
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/demo $(VENV)/test $(VENV)/bench $(VENV)/lint: $(VENV)/package
+	$(PIP) install -e ".[$(@F)]"
+	@touch $@
+
+$(VENV)/cmake: $(VENV)/created
+	$(PIP) install cmake
+	@touch $@

@@ -16,24 +16,23 @@
 
 namespace ordsvm {
 
+/// T is the precision of scores and levels: float is enough to choose steps by, double to decide to stop.
+template <class T>
 class Frontier {
  public:
-  Frontier(const Hinges& hinges, std::span<const double> score, std::span<const double> alpha)
+  Frontier(const Hinges& hinges, std::span<const T> score, std::span<const double> alpha)
       : hinges_(hinges), score_(score), up_(hinges.size()), low_(hinges.size()) {
     for (Index v = 0; v < hinges.size(); ++v) update(v, alpha[v]);
   }
 
   /// To be called when alpha_v has moved.
   void update(Index v, double alpha) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const double shift = -hinges_.sign[v] * hinges_.offset[v];
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    const T shift = static_cast<T>(-hinges_.sign[v] * hinges_.offset[v]);
     const bool above_zero = alpha > 0.0, below_cap = alpha < hinges_.cap[v];
     up_[v] = (hinges_.sign[v] > 0 ? below_cap : above_zero) ? shift : infinity;
     low_[v] = (hinges_.sign[v] > 0 ? above_zero : below_cap) ? shift : -infinity;
   }
-
-  double low_level(Index v) const { return score_[hinges_.sample[v]] + low_[v]; }
-  double up_level(Index v) const { return score_[hinges_.sample[v]] + up_[v]; }
 
   /// b_up and b_low of threshold k with the hinges that set them (numbers of the whole table, or -1).
   simd::Extremes extremes(Index k) const {
@@ -44,7 +43,6 @@ class Frontier {
   }
 
   /// The hinge of thresholds first..last that gains most by rising while the anchor falls, or -1.
-  template <class T>
   Index best_partner(Index first, Index last, const simd::Anchor<T>& anchor) const {
     simd::Partner best{0.0, -1};
     for (Index k = first; k <= last; ++k) {
@@ -55,7 +53,7 @@ class Frontier {
   }
 
  private:
-  simd::Range range(Index k) const {
+  simd::Range<T> range(Index k) const {
     const Index begin = hinges_.first[k], count = hinges_.first[k + 1] - begin;
     const bool consecutive = hinges_.consecutive[k] && count > 0;
     return {score_.data(),
@@ -67,8 +65,8 @@ class Frontier {
   }
 
   const Hinges& hinges_;
-  std::span<const double> score_;
-  std::vector<double> up_, low_;
+  std::span<const T> score_;
+  std::vector<T> up_, low_;
 };
 
 }  // namespace ordsvm

@@ -19,29 +19,33 @@
 namespace ordsvm::simd {
 namespace {
 
-constexpr Index width = 8;  // doubles in a vector of the compiler's vector extension
-using Vector [[gnu::vector_size(width * sizeof(double))]] = double;
-constexpr Index vectors = lanes / width;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double least_curvature = 1e-12;
+template <class T>
+constexpr Index width = 64 / sizeof(T);
+template <class T>
+using Vector [[gnu::vector_size(64)]] = T;
+template <class T>
+constexpr T infinity = std::numeric_limits<T>::infinity();
+
+constexpr Index vectors = lanes / width<double>;
 constexpr Index chunk = 128;  // hinges per partial reduction: long enough to vectorise, short enough to search
 
-template <class T>
-ORDSVM_INLINE void load(Vector& value, const T* from) {
-  using Narrow [[gnu::vector_size(width * sizeof(T))]] = T;
-  Narrow narrow;
-  std::memcpy(&narrow, from, sizeof narrow);
-  value = __builtin_convertvector(narrow, Vector);
+/// As many values as the vector holds, converted to its type.
+template <class T, class U>
+ORDSVM_INLINE void load(Vector<T>& value, const U* from) {
+  using Raw [[gnu::vector_size(width<T> * sizeof(U))]] = U;
+  Raw raw;
+  std::memcpy(&raw, from, sizeof raw);
+  value = __builtin_convertvector(raw, Vector<T>);
 }
 
 template <Reduction reduction, class T>
-ORDSVM_INLINE void accumulate(Vector& sum, const T* column, double x) {
-  Vector value;
-  load(value, column);
+ORDSVM_INLINE void accumulate(Vector<double>& sum, const T* column, double x) {
+  Vector<double> value;
+  load<double>(value, column);
   if constexpr (reduction == Reduction::dot) {
     sum += value * x;
   } else {
-    const Vector difference = value - x;
+    const Vector<double> difference = value - x;
     if constexpr (reduction == Reduction::squared_distance)
       sum += difference * difference;
     else
@@ -52,9 +56,10 @@ ORDSVM_INLINE void accumulate(Vector& sum, const T* column, double x) {
 template <Reduction reduction, class T>
 ORDSVM_INLINE void reduce(const T* tiles, const double* x, Index n_tiles, Index n_features, double* out) {
   for (Index tile = 0; tile < n_tiles; ++tile, out += lanes) {
-    Vector sum[vectors] = {};
+    Vector<double> sum[vectors] = {};
     for (Index feature = 0; feature < n_features; ++feature, tiles += lanes)
-      for (Index part = 0; part < vectors; ++part) accumulate<reduction>(sum[part], tiles + part * width, x[feature]);
+      for (Index part = 0; part < vectors; ++part)
+        accumulate<reduction>(sum[part], tiles + part * width<double>, x[feature]);
     std::memcpy(out, sum, sizeof sum);
   }
 }
@@ -100,110 +105,102 @@ ORDSVM_INLINE double exponential_of(double y) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(p) + exponent);
 }
 
-template <class T>
-ORDSVM_INLINE void add(double* score, double delta, const T* row, Index n) {
-#pragma omp simd
-  for (Index j = 0; j < n; ++j) score[j] += delta * static_cast<double>(row[j]);
-}
-
-template <class T>
-ORDSVM_INLINE void add(double* score, double delta, const T* row_plus, const T* row_minus, Index n) {
-#pragma omp simd
-  for (Index j = 0; j < n; ++j)
-    score[j] += delta * (static_cast<double>(row_plus[j]) - static_cast<double>(row_minus[j]));
-}
-
-template <bool gather>
-ORDSVM_INLINE Index sample_of(const Range& range, Index v) {
+template <bool gather, class T>
+ORDSVM_INLINE Index sample_of(const Range<T>& range, Index v) {
   if constexpr (gather) return range.sample[v];
   return range.base + v;
 }
 
+/// from[sample] for as many hinges as the vector holds.
 template <bool gather, class T>
-ORDSVM_INLINE void load(Vector& value, const T* from, const Range& range, Index v) {
+ORDSVM_INLINE void load_samples(Vector<T>& value, const T* from, const Range<T>& range, Index v) {
   if constexpr (gather)
-    for (Index l = 0; l < width; ++l) value[l] = static_cast<double>(from[range.sample[v + l]]);
+    for (Index l = 0; l < width<T>; ++l) value[l] = from[range.sample[v + l]];
   else
-    load(value, from + range.base + v);
+    load<T>(value, from + range.base + v);
 }
 
-ORDSVM_INLINE double minimum(const Vector& value) {
-  double least = value[0];
-  for (Index l = 1; l < width; ++l) least = value[l] < least ? value[l] : least;
+template <class T>
+ORDSVM_INLINE T minimum(const Vector<T>& value) {
+  T least = value[0];
+  for (Index l = 1; l < width<T>; ++l) least = value[l] < least ? value[l] : least;
   return least;
 }
 
 // Whole chunks by vectors, keeping only the chunk of each extreme; the position is looked up at the end.
-template <bool gather>
-ORDSVM_INLINE Extremes find_extremes(const Range& range) {
-  Extremes best{infinity, -1, -infinity, -1};
-  Index up_chunk = -1, low_chunk = -1;
+template <bool gather, class T>
+ORDSVM_INLINE Extremes find_extremes(const Range<T>& range) {
+  const auto level = [&](const T* levels, Index v) { return range.score[sample_of<gather>(range, v)] + levels[v]; };
+  T best_up = infinity<T>, best_low = -infinity<T>;
+  Index up_at = -1, low_at = -1;
   for (Index begin = 0; begin < range.count; begin += chunk) {
     const Index end = std::min(begin + chunk, range.count);
-    Vector up_least = Vector{} + infinity, minus_low_least = Vector{} + infinity;
-    Vector score = {}, up = {}, low = {};
+    Vector<T> least_up = Vector<T>{} + infinity<T>, least_minus_low = least_up;
+    Vector<T> score = {}, up = {}, low = {};
     Index v = begin;
-    for (; v + width <= end; v += width) {
-      load<gather>(score, range.score, range, v);
-      load(up, range.up + v);
-      load(low, range.low + v);
+    for (; v + width<T> <= end; v += width<T>) {
+      load_samples<gather, T>(score, range.score, range, v);
+      load<T>(up, range.up + v);
+      load<T>(low, range.low + v);
       up += score;
       low = -(low + score);
-      up_least = up < up_least ? up : up_least;
-      minus_low_least = low < minus_low_least ? low : minus_low_least;
+      least_up = up < least_up ? up : least_up;
+      least_minus_low = low < least_minus_low ? low : least_minus_low;
     }
-    double chunk_up = minimum(up_least), chunk_low = -minimum(minus_low_least);
+    T chunk_up = minimum<T>(least_up), chunk_low = -minimum<T>(least_minus_low);
     for (; v < end; ++v) {
-      chunk_up = std::min(chunk_up, range.score[sample_of<gather>(range, v)] + range.up[v]);
-      chunk_low = std::max(chunk_low, range.score[sample_of<gather>(range, v)] + range.low[v]);
+      chunk_up = std::min(chunk_up, level(range.up, v));
+      chunk_low = std::max(chunk_low, level(range.low, v));
     }
-    if (chunk_up < best.up) best.up = chunk_up, up_chunk = begin;
-    if (chunk_low > best.low) best.low = chunk_low, low_chunk = begin;
+    if (chunk_up < best_up) best_up = chunk_up, up_at = begin;
+    if (chunk_low > best_low) best_low = chunk_low, low_at = begin;
   }
-  const auto level = [&](const double* levels, Index v) {
-    return range.score[sample_of<gather>(range, v)] + levels[v];
-  };
-  if (up_chunk >= 0)
-    for (best.up_at = up_chunk; level(range.up, best.up_at) != best.up;) ++best.up_at;
-  if (low_chunk >= 0)
-    for (best.low_at = low_chunk; level(range.low, best.low_at) != best.low;) ++best.low_at;
-  return best;
+  if (up_at >= 0)
+    while (level(range.up, up_at) != best_up) ++up_at;
+  if (low_at >= 0)
+    while (level(range.low, low_at) != best_low) ++low_at;
+  return {best_up, up_at, best_low, low_at};
 }
 
+// Below this a curvature is rounding: three values near 1 have been added up.
+template <class T>
+constexpr T least_curvature = sizeof(T) == sizeof(float) ? T(1e-6) : T(1e-12);
+
 template <bool gather, class T>
-ORDSVM_INLINE double gain_of(const Range& range, const Anchor<T>& anchor, Index v) {
+ORDSVM_INLINE T gain_of(const Range<T>& range, const Anchor<T>& anchor, Index v) {
   const Index i = sample_of<gather>(range, v);
-  const double slope = std::max(anchor.level - (range.score[i] + range.up[v]), 0.0);
-  const double curvature = anchor.own_diagonal + anchor.diagonal[i] - 2.0 * static_cast<double>(anchor.row[i]);
-  return slope * slope / std::max(curvature, least_curvature);
+  const T slope = std::max(anchor.level - (range.score[i] + range.up[v]), T(0));
+  const T curvature = anchor.own_diagonal + anchor.diagonal[i] - 2 * anchor.row[i];
+  return slope * slope / std::max(curvature, least_curvature<T>);
 }
 
 template <bool gather, class T>
-ORDSVM_INLINE Partner find_partner(const Range& range, const Anchor<T>& anchor) {
-  Partner best{0.0, -1};
+ORDSVM_INLINE Partner find_partner(const Range<T>& range, const Anchor<T>& anchor) {
+  T best = 0;
+  Index best_at = -1;
   for (Index begin = 0; begin < range.count; begin += chunk) {
     const Index size = std::min(chunk, range.count - begin);
-    double gains[chunk];
-    Vector minus_most = {}, slope = {}, up = {}, row = {}, curvature = {};
+    T gains[chunk];
+    Vector<T> minus_most = {}, slope = {}, up = {}, row = {}, curvature = {};
     Index p = 0;
-    for (; p + width <= size; p += width) {
-      load<gather>(slope, range.score, range, begin + p);
-      load(up, range.up + begin + p);
-      load<gather>(row, anchor.row, range, begin + p);
-      load<gather>(curvature, anchor.diagonal, range, begin + p);
+    for (; p + width<T> <= size; p += width<T>) {
+      load_samples<gather, T>(slope, range.score, range, begin + p);
+      load<T>(up, range.up + begin + p);
+      load_samples<gather, T>(row, anchor.row, range, begin + p);
+      load_samples<gather, T>(curvature, anchor.diagonal, range, begin + p);
       slope = anchor.level - (slope + up);
-      slope = slope > 0.0 ? slope : Vector{};
-      curvature = anchor.own_diagonal + curvature - 2.0 * row;
-      curvature = curvature > least_curvature ? curvature : Vector{} + least_curvature;
-      const Vector gain = slope * slope / curvature;
+      slope = slope > 0 ? slope : Vector<T>{};
+      curvature = anchor.own_diagonal + curvature - 2 * row;
+      curvature = curvature > least_curvature<T> ? curvature : Vector<T>{} + least_curvature<T>;
+      const Vector<T> gain = slope * slope / curvature;
       std::memcpy(gains + p, &gain, sizeof gain);
       minus_most = -gain < minus_most ? -gain : minus_most;
     }
-    double most = -minimum(minus_most);
+    T most = -minimum<T>(minus_most);
     for (; p < size; ++p) most = std::max(most, gains[p] = gain_of<gather>(range, anchor, begin + p));
-    if (most > best.gain) best = {most, begin + (std::find(gains, gains + size, most) - gains)};
+    if (most > best) best = most, best_at = begin + (std::find(gains, gains + size, most) - gains);
   }
-  return best;
+  return {best, best_at};
 }
 
 }  // namespace
@@ -230,27 +227,46 @@ ORDSVM_DISPATCH void convert(const double* values, float* out, Index n) {
 
 void convert(const double* values, double* out, Index n) { std::copy(values, values + n, out); }
 
-ORDSVM_DISPATCH void add_row(double* score, double delta, const float* row, Index n) { add(score, delta, row, n); }
+ORDSVM_DISPATCH void add_row(double* score, double delta, const double* row, Index n) {
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) score[j] += delta * row[j];
+}
 
-ORDSVM_DISPATCH void add_row(double* score, double delta, const double* row, Index n) { add(score, delta, row, n); }
-
-ORDSVM_DISPATCH void add_rows(double* score, double delta, const float* row_plus, const float* row_minus, Index n) {
-  add(score, delta, row_plus, row_minus, n);
+ORDSVM_DISPATCH void add_row(double* score, float* rounded, double delta, const float* row, Index n) {
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) {
+    score[j] += delta * static_cast<double>(row[j]);
+    rounded[j] = static_cast<float>(score[j]);
+  }
 }
 
 ORDSVM_DISPATCH void add_rows(double* score, double delta, const double* row_plus, const double* row_minus, Index n) {
-  add(score, delta, row_plus, row_minus, n);
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) score[j] += delta * (row_plus[j] - row_minus[j]);
 }
 
-ORDSVM_DISPATCH Extremes extremes(const Range& range) {
+ORDSVM_DISPATCH void add_rows(double* score, float* rounded, double delta, const float* row_plus,
+                              const float* row_minus, Index n) {
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) {
+    score[j] += delta * (static_cast<double>(row_plus[j]) - static_cast<double>(row_minus[j]));
+    rounded[j] = static_cast<float>(score[j]);
+  }
+}
+
+ORDSVM_DISPATCH Extremes extremes(const Range<float>& range) {
   return range.sample ? find_extremes<true>(range) : find_extremes<false>(range);
 }
 
-ORDSVM_DISPATCH Partner best_partner(const Range& range, const Anchor<float>& anchor) {
+ORDSVM_DISPATCH Extremes extremes(const Range<double>& range) {
+  return range.sample ? find_extremes<true>(range) : find_extremes<false>(range);
+}
+
+ORDSVM_DISPATCH Partner best_partner(const Range<float>& range, const Anchor<float>& anchor) {
   return range.sample ? find_partner<true>(range, anchor) : find_partner<false>(range, anchor);
 }
 
-ORDSVM_DISPATCH Partner best_partner(const Range& range, const Anchor<double>& anchor) {
+ORDSVM_DISPATCH Partner best_partner(const Range<double>& range, const Anchor<double>& anchor) {
   return range.sample ? find_partner<true>(range, anchor) : find_partner<false>(range, anchor);
 }
 

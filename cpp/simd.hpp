@@ -26,22 +26,23 @@ void exponential(double factor, double* values, Index n);
 void convert(const double* values, float* out, Index n);
 void convert(const double* values, double* out, Index n);
 
-/// score += delta * row
-void add_row(double* score, double delta, const float* row, Index n);
+/// score += delta * row; with float rows `rounded` follows as score.astype(float32).
 void add_row(double* score, double delta, const double* row, Index n);
+void add_row(double* score, float* rounded, double delta, const float* row, Index n);
 
-/// score += delta * (row_plus - row_minus)
-void add_rows(double* score, double delta, const float* row_plus, const float* row_minus, Index n);
+/// score += delta * (row_plus - row_minus); `rounded` as above.
 void add_rows(double* score, double delta, const double* row_plus, const double* row_minus, Index n);
+void add_rows(double* score, float* rounded, double delta, const float* row_plus, const float* row_minus, Index n);
 
 /// Hinges of one threshold: those that may push gamma up, and down, with their levels (see frontier.hpp).
 /// Hinge v looks at the score of sample[v], or of base + v where `sample` is null.
+template <class T>
 struct Range {
-  const double* score;
+  const T* score;
   const SampleIndex* sample;
   Index base;
-  const double* up;
-  const double* low;
+  const T* up;
+  const T* low;
   Index count;
 };
 
@@ -53,15 +54,16 @@ struct Extremes {
 };
 
 /// Both extremes with their first positions; +-infinity and position -1 where there is none.
-Extremes extremes(const Range& range);
+Extremes extremes(const Range<float>& range);
+Extremes extremes(const Range<double>& range);
 
 /// The hinge already chosen for a pair: its level, its row of K and the diagonal of K.
 template <class T>
 struct Anchor {
-  double level;
+  T level;
+  T own_diagonal;
   const T* row;
-  const double* diagonal;
-  double own_diagonal;
+  const T* diagonal;
 };
 
 struct Partner {
@@ -69,9 +71,9 @@ struct Partner {
   Index at;
 };
 
-/// argmax of max(level - (score + up), 0)**2 / max(K_oo + K_uu - 2 K_ou, 1e-12): the second-order choice
-/// of the hinge that rises while the anchor falls. Position -1 where no hinge gains.
-Partner best_partner(const Range& range, const Anchor<float>& anchor);
-Partner best_partner(const Range& range, const Anchor<double>& anchor);
+/// argmax of max(level - (score + up), 0)**2 / max(K_oo + K_uu - 2 K_ou, tiny): the second-order choice of
+/// the hinge that rises while the anchor falls. Position -1 where no hinge gains.
+Partner best_partner(const Range<float>& range, const Anchor<float>& anchor);
+Partner best_partner(const Range<double>& range, const Anchor<double>& anchor);
 
 }  // namespace ordsvm::simd

@@ -27,6 +27,44 @@ struct Variables {
   std::span<double> threshold;
 };
 
+/// The scores f, in double; with rows of K in float also rounded to float, which is what steps are chosen by.
+template <class T>
+class Scores;
+
+template <>
+class Scores<double> {
+ public:
+  explicit Scores(std::span<double> exact) : exact_(exact) {}
+  std::span<const double> working() const { return exact_; }
+  void assign(std::span<const double> values) { std::copy(values.begin(), values.end(), exact_.begin()); }
+  void add(double delta, const double* row) { simd::add_row(exact_.data(), delta, row, exact_.size()); }
+  void add(double delta, const double* row_plus, const double* row_minus) {
+    simd::add_rows(exact_.data(), delta, row_plus, row_minus, exact_.size());
+  }
+
+ private:
+  std::span<double> exact_;
+};
+
+template <>
+class Scores<float> {
+ public:
+  explicit Scores(std::span<double> exact) : exact_(exact), rounded_(exact.begin(), exact.end()) {}
+  std::span<const float> working() const { return rounded_; }
+  void assign(std::span<const double> values) {
+    std::copy(values.begin(), values.end(), exact_.begin());
+    rounded_.assign(values.begin(), values.end());
+  }
+  void add(double delta, const float* row) { simd::add_row(exact_.data(), rounded_.data(), delta, row, exact_.size()); }
+  void add(double delta, const float* row_plus, const float* row_minus) {
+    simd::add_rows(exact_.data(), rounded_.data(), delta, row_plus, row_minus, exact_.size());
+  }
+
+ private:
+  std::span<double> exact_;
+  std::vector<float> rounded_;
+};
+
 /// Scores by cached rows of K with elements of type T, summed in double. One thread.
 template <class T>
 class KernelState {
@@ -35,23 +73,24 @@ class KernelState {
       : source_(source),
         hinges_(hinges),
         variables_(variables),
+        scores_(variables.score),
         cache_(source, cache_bytes),
         diagonal_(source.size()),
         penalty_(hinges.treatment == Thresholds::penalized ? 1.0 : 0.0) {
-    for (Index i = 0; i < source.size(); ++i) diagonal_[i] = source.diagonal(i);
+    for (Index i = 0; i < source.size(); ++i) diagonal_[i] = static_cast<T>(source.diagonal(i));
   }
 
   double decision(Index i, Index k) const { return variables_.score[i] - variables_.threshold[k]; }
   double curvature(Index i, Index) const { return diagonal_[i] + penalty_; }
 
   void add(Index i, Index k, double delta) {
-    const auto row = cache_.pin(i);
-    simd::add_row(variables_.score.data(), delta, row.data(), source_.size());
+    scores_.add(delta, cache_.pin(i).data());
     variables_.threshold[k] -= penalty_ * delta;
   }
 
   auto pin(Index i) { return cache_.pin(i); }
-  std::span<const double> diagonal() const { return diagonal_; }
+  Scores<T>& scores() { return scores_; }
+  std::span<const T> diagonal() const { return diagonal_; }
   Index rows_computed() const { return cache_.rows_computed(); }
 
   /// Scores (and penalised thresholds) from alpha alone, with rows of K in double: what rounding in cached
@@ -60,7 +99,7 @@ class KernelState {
   bool recompute(Monitor& monitor, Index steps) {
     std::vector<double> exact(source_.size());
     if (!product(source_, hinges_.beta(variables_.alpha), exact, monitor, steps, rows_computed())) return false;
-    std::copy(exact.begin(), exact.end(), variables_.score.begin());
+    scores_.assign(exact);
     if (penalty_ > 0.0) {
       std::fill(variables_.threshold.begin(), variables_.threshold.end(), 0.0);
       for (Index v = 0; v < hinges_.size(); ++v)
@@ -73,8 +112,9 @@ class KernelState {
   const RowSource& source_;
   const Hinges& hinges_;
   Variables variables_;
+  Scores<T> scores_;
   RowCache<T> cache_;
-  std::vector<double> diagonal_;
+  std::vector<T> diagonal_;
   double penalty_;
 };
 

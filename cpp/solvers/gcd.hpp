@@ -6,7 +6,7 @@
 // Step      the hinge with the largest |projected gradient| (the lowest number on ties) goes to its minimum.
 // Stops     when the largest |projected gradient| <= tol with scores recomputed in double from alpha.
 //           (The paper stops on M - m < epsilon, which is between one and two times that.)
-// Cost      one look at all hinges and one row of K.
+// Cost      one look at all hinges (in float where the rows are) and one row of K.
 #pragma once
 
 #include "coordinate_step.hpp"
@@ -21,7 +21,8 @@ struct Worst {
 };
 
 /// The hinge with the largest |projected gradient|.
-inline Worst worst_hinge(const Hinges& hinges, const Frontier& frontier, std::span<const double> threshold) {
+template <class T>
+Worst worst_hinge(const Hinges& hinges, const Frontier<T>& frontier, std::span<const double> threshold) {
   Worst worst;
   for (Index k = 0; k < hinges.n_thresholds; ++k) {
     const simd::Extremes found = frontier.extremes(k);
@@ -36,20 +37,21 @@ inline Worst worst_hinge(const Hinges& hinges, const Frontier& frontier, std::sp
 template <class T>
 Outcome gcd(const Hinges& hinges, KernelState<T>& state, const Variables& variables, const Limits& limits,
             Monitor& monitor) {
-  Frontier frontier(hinges, variables.score, variables.alpha);
+  Frontier<T> frontier(hinges, state.scores().working(), variables.alpha);
   int recomputations = 0;
   for (Index steps = 0;; ++steps) {
     const auto outcome = [&](Status status) { return Outcome{status, steps, state.rows_computed()}; };
     Worst worst = worst_hinge(hinges, frontier, variables.threshold);
     if (worst.violation <= limits.tol) {
-      if (++recomputations > max_recomputations) return outcome(Status::imprecise);
       if (!state.recompute(monitor, steps)) return outcome(Status::stopped);
+      const Frontier<double> exact(hinges, variables.score, variables.alpha);
+      if (worst_hinge(hinges, exact, variables.threshold).violation <= limits.tol) return outcome(Status::converged);
       worst = worst_hinge(hinges, frontier, variables.threshold);
+      if (worst.violation <= limits.tol || ++recomputations > max_recomputations) return outcome(Status::imprecise);
     }
-    if (worst.violation <= limits.tol) return outcome(Status::converged);
     if (steps >= limits.max_steps) return outcome(Status::max_iter);
     if (monitor.stop(steps, state.rows_computed())) return outcome(Status::stopped);
-    coordinate_step(hinges, state, variables.alpha, worst.hinge);
+    if (coordinate_step(hinges, state, variables.alpha, worst.hinge) == 0.0) return outcome(Status::imprecise);
     frontier.update(worst.hinge, variables.alpha[worst.hinge]);
   }
 }

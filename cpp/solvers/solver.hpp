@@ -20,7 +20,8 @@ struct Outcome {
 };
 
 /// A solver that keeps float rows of K ends only when scores recomputed in double agree that it may. If they
-/// disagree this often, float rows can't reach the tolerance: Status::imprecise, to be repeated with double rows.
+/// disagree this often, or float scores show no step where double ones do, the tolerance is out of reach of
+/// floats: Status::imprecise, to be gone on with in double.
 inline constexpr int max_recomputations = 8;
 
 }  // namespace ordsvm

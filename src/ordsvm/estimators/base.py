@@ -85,7 +85,9 @@ class KernelMachine(BaseEstimator):
 
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=False)
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=False
+        )
 
     def _train(self, X: Any, problem: Problem, order: NDArray[np.int64]) -> Solution:
         """Solves `problem`, whose sample i is row order[i] of X, and keeps the machine."""

@@ -26,7 +26,9 @@ def _loose_ranks(problem: Problem, present: NDArray[np.bool_]) -> NDArray[np.boo
     """Ranks without samples beside a threshold that nothing determines."""
     if problem.thresholds is Thresholds.PENALIZED:
         return np.zeros(len(present), dtype=bool)
-    loose = undetermined(problem.levels(np.zeros(problem.n_samples)), problem.thresholds is Thresholds.ORDERED)
+    loose = undetermined(
+        problem.levels(np.zeros(problem.n_samples)), problem.thresholds is Thresholds.ORDERED
+    )
     beside = np.append(loose, False) | np.insert(loose, 0, False)
     if np.any(loose & present[:-1] & present[1:]):
         raise ValueError(
@@ -154,7 +156,9 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         """The cost matrix of models that take one."""
         return None
 
-    def _formulate(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Problem, NDArray[np.int64]]:
+    def _formulate(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[NDArray[Any], Problem, NDArray[np.int64]]:
         """Labels and weights as a problem over the samples in order of rank: classes, problem, that order.
 
         In that order the hinges of a threshold look at consecutive samples, which is fast. A rank without

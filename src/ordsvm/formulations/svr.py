@@ -16,4 +16,6 @@ def svr(
     sample = np.tile(np.arange(len(target)), 2)
     sign = np.repeat([1.0, -1.0], len(target))
     cap = np.tile(np.broadcast_to(C, len(target)), 2)
-    return Problem(Hinges.table(sample, 0, sign, sign * target[sample] - epsilon, cap), thresholds, len(target))
+    return Problem(
+        Hinges.table(sample, 0, sign, sign * target[sample] - epsilon, cap), thresholds, len(target)
+    )

@@ -1,0 +1,85 @@
+from collections.abc import Callable
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Report = Callable[[int, int], bool]
+
+class Thresholds(Enum):
+    none = 0
+    penalized = 1
+    free = 2
+    ordered = 3
+
+class KernelKind(Enum):
+    linear = 0
+    rbf = 1
+    polynomial = 2
+    sigmoid = 3
+    laplacian = 4
+
+class Status(Enum):
+    converged = 0
+    max_iter = 1
+    stopped = 2
+    imprecise = 3
+
+class Selection(Enum):
+    mvp = 0
+    second_order = 1
+
+class Kernel:
+    def __init__(
+        self, kind: KernelKind, gamma: float = ..., coef0: float = ..., degree: float = ...
+    ) -> None: ...
+
+class Rows:
+    def __len__(self) -> int: ...
+    def diagonal(self, i: int) -> float: ...
+    def row(self, i: int) -> Floats: ...
+    def product(self, beta: Floats, report: Report) -> Floats: ...
+
+class Table: ...
+
+class Limits:
+    def __init__(self, tol: float, max_steps: int, cache_bytes: int, double_rows: bool) -> None: ...
+
+class LiveArrays:
+    def __init__(self, alpha: Floats, score: Floats, threshold: Floats) -> None: ...
+
+class Outcome:
+    @property
+    def status(self) -> Status: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def kernel_rows(self) -> int: ...
+
+def table(
+    sample: Ints,
+    threshold: Ints,
+    sign: Floats,
+    offset: Floats,
+    cap: Floats,
+    *,
+    n_samples: int,
+    n_thresholds: int,
+    treatment: Thresholds,
+) -> Table: ...
+def dense_rows(kernel: Kernel, data: NDArray[np.floating]) -> Rows: ...
+def csr_rows(
+    kernel: Kernel,
+    values: NDArray[np.floating],
+    columns: NDArray[np.integer],
+    starts: NDArray[np.integer],
+    n_columns: int,
+) -> Rows: ...
+def precomputed_rows(matrix: NDArray[np.floating]) -> Rows: ...
+def callable_rows(diagonal: Floats, function: Callable[[int], Floats]) -> Rows: ...
+def smo(
+    table: Table, rows: Rows, limits: Limits, live: LiveArrays, report: Report, selection: Selection
+) -> Outcome: ...
+def gcd(table: Table, rows: Rows, limits: Limits, live: LiveArrays, report: Report) -> Outcome: ...

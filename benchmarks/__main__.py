@@ -44,9 +44,7 @@ def run(name: str, quick: bool, output: Path | None) -> int:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Benchmarks of ordsvm.")
     parser.add_argument("name", nargs="?", choices=sorted(REGISTRY), help="which one; without it, the list")
-    parser.add_argument(
-        "--quick", action="store_true", help="small sizes, under a minute; nothing is written"
-    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, under a minute; nothing is written")
     parser.add_argument("--output", type=Path, help="where to write, if not results/NAME.json")
     options = parser.parse_args(arguments)
     if options.name is None:

@@ -33,9 +33,7 @@ class Primal:
         total = 0.0
         for k, b in enumerate(thresholds):
             below, above = self.sides(k)
-            total += (
-                np.maximum(0.0, 1.0 + score[below] - b).sum() + np.maximum(0.0, 1.0 - score[above] + b).sum()
-            )
+            total += np.maximum(0.0, 1.0 + score[below] - b).sum() + np.maximum(0.0, 1.0 - score[above] + b).sum()
         return float(total)
 
     def objective(self, K: np.ndarray, beta: np.ndarray, thresholds: np.ndarray) -> float:

@@ -22,9 +22,7 @@ WIDTH = 110
 Row = dict[str, Any]
 
 
-def row(
-    claim: str, figure: float, at_least: float | None = None, at_most: float | None = None, **detail: Any
-) -> Row:
+def row(claim: str, figure: float, at_least: float | None = None, at_most: float | None = None, **detail: Any) -> Row:
     """One claim. Without a bound it is a measurement, `met` is None. A miss ought to bring `explanation`."""
     bound: str | None = None
     met: bool | None = None

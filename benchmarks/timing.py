@@ -41,9 +41,7 @@ def seconds(run: Callable[[], Any]) -> float:
         return time.perf_counter() - start
 
 
-def alternate(
-    runs: Mapping[str, Callable[[], Any]], repeats: int, threads: int | None = 1
-) -> dict[str, list[float]]:
+def alternate(runs: Mapping[str, Callable[[], Any]], repeats: int, threads: int | None = 1) -> dict[str, list[float]]:
     """Seconds of every call: all contestants once, then all again with another one first, `repeats` times."""
     names = list(runs)
     times: dict[str, list[float]] = {name: [] for name in names}

@@ -21,9 +21,7 @@ def cost_matrix(cost: str | ArrayLike, n_ranks: int) -> Floats:
         distance = np.abs(np.subtract.outer(np.arange(n_ranks), np.arange(n_ranks))).astype(float)
         named = {"absolute": distance, "zero-one": (distance > 0).astype(float), "squared": distance**2}
         if cost not in named:
-            raise ValueError(
-                f"cost={cost!r} is unknown: give one of {', '.join(map(repr, NAMES))} or a matrix."
-            )
+            raise ValueError(f"cost={cost!r} is unknown: give one of {', '.join(map(repr, NAMES))} or a matrix.")
         return named[cost]
     return _checked(np.asarray(cost, dtype=np.float64), n_ranks)
 

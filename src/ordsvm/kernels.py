@@ -187,9 +187,7 @@ def gamma_value(gamma: str | float, X: Data) -> float:
         return 1.0 / X.shape[1]
     if gamma == "scale":
         mean = X.mean(dtype=np.float64)
-        variance = (
-            X.multiply(X).mean(dtype=np.float64) - mean**2 if sp.issparse(X) else X.var(dtype=np.float64)
-        )
+        variance = X.multiply(X).mean(dtype=np.float64) - mean**2 if sp.issparse(X) else X.var(dtype=np.float64)
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     return float(gamma)
 

@@ -21,26 +21,20 @@ from sklearn.utils import check_consistent_length
 from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 
 
-def mean_absolute_error(
-    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
-) -> float:
+def mean_absolute_error(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
     """The mean distance |true - predicted| in ranks. 0 is best."""
     true, predicted = _as_numbers(y_true, y_pred, categories)
     weight = _weights(sample_weight, true)
     return float(sklearn_metrics.mean_absolute_error(true, predicted, sample_weight=weight))
 
 
-def mean_zero_one_error(
-    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
-) -> float:
+def mean_zero_one_error(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
     """The share of samples whose rank is wrong, by however much: one minus the accuracy. 0 is best."""
     true, predicted = _as_numbers(y_true, y_pred, categories)
     return float(np.average(true != predicted, weights=_weights(sample_weight, true)))
 
 
-def macro_mean_absolute_error(
-    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
-) -> float:
+def macro_mean_absolute_error(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
     """The mean absolute error within each true rank, averaged over the ranks that occur. 0 is best.
 
     A rank with few samples counts as much as one with many, which the plain error does not show. A rank whose
@@ -55,9 +49,7 @@ def macro_mean_absolute_error(
     return float(np.mean(total_error[occurs] / total_weight[occurs]))
 
 
-def quadratic_weighted_kappa(
-    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
-) -> float:
+def quadratic_weighted_kappa(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
     """Agreement beyond chance with squared distances (Cohen 1968): 1 is perfect, 0 is chance.
 
     kappa = 1 - E(t - p)² / E(t - p')², where p' is distributed as p but independent of t, so that the
@@ -127,9 +119,7 @@ macro_mae_scorer = OrdinalScorer(macro_mean_absolute_error, greater_is_better=Fa
 kappa_scorer = OrdinalScorer(quadratic_weighted_kappa, greater_is_better=True, name="kappa")
 tau_scorer = OrdinalScorer(kendall_tau_b, greater_is_better=True, name="tau")
 
-SCORERS = {
-    scorer.name: scorer for scorer in (mae_scorer, mze_scorer, macro_mae_scorer, kappa_scorer, tau_scorer)
-}
+SCORERS = {scorer.name: scorer for scorer in (mae_scorer, mze_scorer, macro_mae_scorer, kappa_scorer, tau_scorer)}
 
 
 def _as_numbers(y_true: Any, y_pred: Any, categories: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

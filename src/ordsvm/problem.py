@@ -57,9 +57,13 @@ class Hinges:
         columns = np.broadcast_arrays(sample, threshold, sign, offset, cap)
         keep = np.flatnonzero(columns[4] > 0)
         order = keep[np.lexsort((columns[0][keep], columns[1][keep]))]
-        integers = [np.ascontiguousarray(column[order], dtype=np.int32) for column in columns[:2]]
-        reals = [np.ascontiguousarray(column[order], dtype=np.float64) for column in columns[2:]]
-        return cls(*integers, *reals)
+        return cls(
+            sample=columns[0][order].astype(np.int32),
+            threshold=columns[1][order].astype(np.int32),
+            sign=columns[2][order].astype(np.float64),
+            offset=columns[3][order].astype(np.float64),
+            cap=columns[4][order].astype(np.float64),
+        )
 
     def __len__(self) -> int:
         return len(self.sample)
@@ -97,11 +101,11 @@ class Problem:
 
     def beta(self, alpha: Floats) -> Floats:
         """β, the weight of every sample's feature vector in w."""
-        return np.bincount(self.hinges.sample, self.hinges.sign * alpha, self.n_samples)
+        return _sums(self.hinges.sample, self.hinges.sign * alpha, self.n_samples)
 
     def gamma(self, alpha: Floats) -> Floats:
         """γ, the same sum over the hinges of every threshold."""
-        return np.bincount(self.hinges.threshold, self.hinges.sign * alpha, self.n_thresholds)
+        return _sums(self.hinges.threshold, self.hinges.sign * alpha, self.n_thresholds)
 
     def mu(self, alpha: Floats) -> Floats:
         """μ of ordered thresholds: mu[k] ties thresholds k − 1 and k; both ends are 0 for a feasible α."""
@@ -212,8 +216,8 @@ class Problem:
         if self.thresholds in (Thresholds.NONE, Thresholds.PENALIZED) or self._equalities_hold(alpha):
             return alpha
         h = self.hinges
-        plus = np.bincount(h.threshold, alpha * (h.sign > 0), self.n_thresholds)
-        minus = np.bincount(h.threshold, alpha * (h.sign < 0), self.n_thresholds)
+        plus = _sums(h.threshold, alpha * (h.sign > 0), self.n_thresholds)
+        minus = _sums(h.threshold, alpha * (h.sign < 0), self.n_thresholds)
         common = np.minimum(plus, minus)
         scale = np.where(h.sign > 0, _share(common, plus)[h.threshold], _share(common, minus)[h.threshold])
         return alpha * scale
@@ -224,6 +228,10 @@ class Problem:
             return bool(np.all(np.abs(self.gamma(alpha)) <= rounding))
         mu = self.mu(alpha)
         return bool(np.all(mu >= -rounding) and abs(mu[-1]) <= rounding)
+
+
+def _sums(group: NDArray[np.int32], values: Floats, n_groups: int) -> Floats:
+    return np.bincount(group, values, n_groups).astype(np.float64, copy=False)
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

@@ -60,9 +60,7 @@ class KernelMachine(BaseEstimator):
         return tags
 
     def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, Precomputed) or (
-            isinstance(self.kernel, str) and self.kernel == "precomputed"
-        )
+        return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
@@ -85,9 +83,7 @@ class KernelMachine(BaseEstimator):
 
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=False
-        )
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=False)
 
     def _train(self, X: Any, problem: Problem, order: NDArray[np.int64]) -> Solution:
         """Solves `problem`, whose sample i is row order[i] of X, and keeps the machine."""

@@ -26,9 +26,7 @@ def _loose_ranks(problem: Problem, present: NDArray[np.bool_]) -> NDArray[np.boo
     """Ranks without samples beside a threshold that nothing determines."""
     if problem.thresholds is Thresholds.PENALIZED:
         return np.zeros(len(present), dtype=bool)
-    loose = undetermined(
-        problem.levels(np.zeros(problem.n_samples)), problem.thresholds is Thresholds.ORDERED
-    )
+    loose = undetermined(problem.levels(np.zeros(problem.n_samples)), problem.thresholds is Thresholds.ORDERED)
     beside = np.append(loose, False) | np.insert(loose, 0, False)
     if np.any(loose & present[:-1] & present[1:]):
         raise ValueError(
@@ -156,9 +154,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         """The cost matrix of models that take one."""
         return None
 
-    def _formulate(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[NDArray[Any], Problem, NDArray[np.int64]]:
+    def _formulate(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Problem, NDArray[np.int64]]:
         """Labels and weights as a problem over the samples in order of rank: classes, problem, that order.
 
         In that order the hinges of a threshold look at consecutive samples, which is fast. A rank without
@@ -185,9 +181,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             problem = self._problem(codes, weight, keep, len(ranks.classes))
         return ranks.classes[keep], problem, order
 
-    def _problem(
-        self, codes: NDArray[np.int64], weight: Floats, keep: NDArray[np.int64], n_classes: int
-    ) -> Problem:
+    def _problem(self, codes: NDArray[np.int64], weight: Floats, keep: NDArray[np.int64], n_classes: int) -> Problem:
         """The problem over the ranks in `keep`; samples of other ranks have weight 0 and so no hinges."""
         costs = self._costs(n_classes)
         worth = None if costs is None else threshold_costs(costs[np.ix_(keep, keep)])

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 def check_number(name: str, value: Any, allowed: str, test: Callable[[Any], bool]) -> float:
     """`value` as a float if it is a real, finite number that passes `test`."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(value) or not test(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)) or not test(value):
         raise ValueError(f"{name}={value!r} is not valid: give {allowed}.")
     return float(value)
 
@@ -31,17 +31,13 @@ def check_positive(name: str, value: Any) -> float:
 
 def check_gamma(gamma: Any) -> None:
     if not (isinstance(gamma, str) and gamma in ("scale", "auto")):
-        check_number(
-            "gamma", gamma, "'scale', 'auto' or a number that is not negative", lambda number: number >= 0
-        )
+        check_number("gamma", gamma, "'scale', 'auto' or a number that is not negative", lambda number: number >= 0)
 
 
 def check_max_iter(max_iter: Any) -> int:
     number = check_number("max_iter", max_iter, "-1 (no limit) or a whole number of steps", lambda n: n >= -1)
     if number != int(number):
-        raise ValueError(
-            f"max_iter={max_iter!r} is not valid: give -1 (no limit) or a whole number of steps."
-        )
+        raise ValueError(f"max_iter={max_iter!r} is not valid: give -1 (no limit) or a whole number of steps.")
     return int(number)
 
 
@@ -63,13 +59,9 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Floats:
     if not np.all(np.isfinite(weight)):
         raise ValueError("sample_weight contains NaN or infinity: give finite numbers.")
     if np.any(weight < 0):
-        raise ValueError(
-            f"sample_weight contains negative numbers (least: {weight.min():g}): give weights ≥ 0."
-        )
+        raise ValueError(f"sample_weight contains negative numbers (least: {weight.min():g}): give weights ≥ 0.")
     if not np.any(weight > 0):
-        raise ValueError(
-            "sample_weight is zero for every sample: at least two classes need positive weights."
-        )
+        raise ValueError("sample_weight is zero for every sample: at least two classes need positive weights.")
     return weight
 
 
@@ -85,9 +77,7 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
             raise ValueError(f"class_weight names labels that are not classes of y: {unknown}; remove them.")
         weight = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
         if not np.all(np.isfinite(weight)) or np.any(weight < 0):
-            raise ValueError(
-                f"class_weight={class_weight!r} is not valid: weights must be finite and not negative."
-            )
+            raise ValueError(f"class_weight={class_weight!r} is not valid: weights must be finite and not negative.")
         return weight
     present = np.unique(codes)
     weight = np.ones(len(classes))
@@ -104,6 +94,4 @@ def check_square_kernel(X: Any) -> None:
             "pass the kernel values between all training samples."
         )
     if not np.allclose(X, X.T, rtol=1e-5, atol=1e-8):
-        raise ValueError(
-            "The precomputed kernel matrix is not symmetric: pass k(X, X) of the training samples."
-        )
+        raise ValueError("The precomputed kernel matrix is not symmetric: pass k(X, X) of the training samples.")

@@ -10,9 +10,7 @@ from ordsvm.problem import Hinges
 Floats = NDArray[np.float64]
 
 
-def all_threshold_hinges(
-    y: NDArray[np.int64], n_ranks: int, C: float | Floats, worth: Floats | None
-) -> Hinges:
+def all_threshold_hinges(y: NDArray[np.int64], n_ranks: int, C: float | Floats, worth: Floats | None) -> Hinges:
     """Every sample faces every threshold: it should be above those below its rank and below the others.
 
     `worth[rank, threshold]` scales the cap (see `ordsvm.costs.threshold_costs`); None means 1.

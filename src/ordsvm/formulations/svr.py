@@ -6,9 +6,7 @@ from numpy.typing import NDArray
 from ordsvm.problem import Hinges, Problem, Thresholds
 
 
-def svr(
-    target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float64], thresholds: Thresholds
-) -> Problem:
+def svr(target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float64], thresholds: Thresholds) -> Problem:
     """ε-SVR (Gu et al. 2018, (2), which lacks its ½): two hinges a sample, one for each side of the tube.
 
     min ½‖w‖² [+ ½b²] + C Σ_i max(0, |z_i − (f(x_i) − b)| − ε)
@@ -16,6 +14,4 @@ def svr(
     sample = np.tile(np.arange(len(target)), 2)
     sign = np.repeat([1.0, -1.0], len(target))
     cap = np.tile(np.broadcast_to(C, len(target)), 2)
-    return Problem(
-        Hinges.table(sample, 0, sign, sign * target[sample] - epsilon, cap), thresholds, len(target)
-    )
+    return Problem(Hinges.table(sample, 0, sign, sign * target[sample] - epsilon, cap), thresholds, len(target))

@@ -32,14 +32,10 @@ def choose(solver: str | Solver, thresholds: Thresholds) -> Solver:
         if solver == "auto":
             return SOLVERS[fitting[0]]()
         if solver not in SOLVERS:
-            raise ValueError(
-                f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, SOLVERS))}."
-            )
+            raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, SOLVERS))}.")
         solver = SOLVERS[solver]()
     elif not hasattr(solver, "solve") or not hasattr(solver, "accepts"):
-        raise ValueError(
-            f"solver={solver!r} is not a solver: give a name or an options object such as SMO()."
-        )
+        raise ValueError(f"solver={solver!r} is not a solver: give a name or an options object such as SMO().")
     if thresholds not in solver.accepts:
         raise ValueError(
             f"solver={solver.name!r} does not solve problems with {thresholds.value} thresholds: "

@@ -28,7 +28,5 @@ class SMO:
     def solve(self, run: Run) -> None:
         choices = {"second-order": _core.Selection.second_order, "mvp": _core.Selection.mvp}
         if self.selection not in choices:
-            raise ValueError(
-                f"selection={self.selection!r} is unknown: give one of {', '.join(map(repr, choices))}."
-            )
+            raise ValueError(f"selection={self.selection!r} is unknown: give one of {', '.join(map(repr, choices))}.")
         run.native(_core.smo, self.precision, choices[self.selection])

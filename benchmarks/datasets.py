@@ -16,6 +16,8 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from ordsvm.datasets import equal_frequency_ranks
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 # fmt: off
@@ -89,12 +91,6 @@ def svmlight(name: str, part: str = "train") -> tuple[sparse.csr_matrix, np.ndar
     """Sparse inputs and labels of one part ("train", "test" or "vali") of an svmlight set."""
     X, y = load_svmlight_file(str(_file(name, f"{part}.svm.gz")), n_features=SVMLIGHT_COLUMNS.get(name))
     return X, y
-
-
-def equal_frequency_ranks(target: np.ndarray, r: int) -> np.ndarray:
-    """Ranks 0..r-1 with counts as equal as can be; equal targets are split in the order of the rows."""
-    position = np.argsort(np.argsort(target, kind="stable"), kind="stable")
-    return position * r // len(target)
 
 
 def _standardised(X: np.ndarray) -> np.ndarray:

@@ -57,10 +57,15 @@ class KernelMachine(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self._is_precomputed()
         tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.allow_nan = self._takes_missing_values()
         return tags
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
+
+    def _takes_missing_values(self) -> bool:
+        """A function may know what to do with NaN; its values are checked instead."""
+        return callable(self.kernel) and not isinstance(self.kernel, Kernel)
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
@@ -76,19 +81,24 @@ class KernelMachine(BaseEstimator):
         make_kernel(self.kernel, 1.0, 0.0, 1.0)
 
     def _check_training_data(self, X: Any) -> Any:
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", **_SIZES)
+        X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
         if self._is_precomputed():
             check_square_kernel(X)
         return _canonical(X)
 
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=False)
+        return _canonical(validate_data(self, X, reset=False, **self._data_rules()))
+
+    def _data_rules(self) -> dict[str, Any]:
+        finite = "allow-nan" if self._takes_missing_values() else True
+        return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": finite}
 
     def _train(self, X: Any, problem: Problem, order: NDArray[np.int64]) -> Solution:
         """Solves `problem`, whose sample i is row order[i] of X, and keeps the machine."""
         solver = choose(self.solver, problem.thresholds)
-        kernel = make_kernel(self.kernel, gamma_value(self.gamma, X), float(self.coef0), float(self.degree))
+        gamma = gamma_value(self.gamma, X) if isinstance(self.kernel, str) else 1.0
+        kernel = make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
         solution = solve(
             problem, kernel.rows(reordered(kernel, X, order)), solver, self._control(), self._start(problem)
         )
@@ -156,9 +166,6 @@ class KernelMachine(BaseEstimator):
             ConvergenceWarning,
             stacklevel=4,
         )
-
-
-_SIZES: dict[str, Any] = {"ensure_min_samples": 2, "accept_large_sparse": True}
 
 
 def reordered(kernel: Kernel, X: Any, order: NDArray[np.int64]) -> Any:

@@ -58,6 +58,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         As in scikit-learn. Chu & Keerthi's κ is 2·gamma.
     degree, coef0 : float
         Of the polynomial and sigmoid kernels.
+    cost : {"absolute", "zero-one", "squared"} or matrix, default="absolute" (SVOR and SVORIM only)
+        cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds.
     tol : float, default=1e-3
         The violation of the optimality conditions at which training stops.
     cache_size : float, default=200
@@ -90,6 +92,12 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     classes_: NDArray[Any]
     thresholds_: Floats
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """The models share their parameters and attributes, so they share the text about them."""
+        super().__init_subclass__(**kwargs)
+        shared = (ThresholdModel.__doc__ or "").partition("    Parameters\n")
+        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n{''.join(shared[1:])}"
 
     def __init__(
         self,
@@ -190,11 +198,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
 
 class CostModel(ThresholdModel):
-    """A threshold model in which every sample faces every threshold, so that mistakes can have costs.
-
-    cost : {"absolute", "zero-one", "squared"} or matrix, default="absolute"
-        cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds.
-    """
+    """A threshold model in which every sample faces every threshold, so that mistakes can have costs."""
 
     def __init__(
         self,

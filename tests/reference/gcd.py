@@ -1,0 +1,25 @@
+"""Greedy coordinate descent for box problems: the twin of cpp/solvers/gcd.hpp."""
+
+import numpy as np
+
+from ordsvm.problem import Problem, Thresholds
+
+
+def gcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int]:
+    """α after max_iter steps, or fewer if the violation is at most tol by then; and the number of steps."""
+    h = problem.hinges
+    penalty = float(problem.thresholds is Thresholds.PENALIZED)
+    alpha, score, b = np.zeros(len(h)), np.zeros(problem.n_samples), np.zeros(problem.n_thresholds)
+    for steps in range(max_iter + 1):
+        slope = h.sign * (score[h.sample] - b[h.threshold]) - h.offset
+        may_move = np.where(slope < 0, alpha < h.cap, alpha > 0)
+        violation = np.abs(slope) * may_move
+        v = violation.argmax()  # the lowest number on ties
+        if violation[v] <= tol or steps == max_iter:
+            return alpha, steps
+        i, k = h.sample[v], h.threshold[v]
+        target = np.clip(alpha[v] - slope[v] / max(K[i, i] + penalty, 1e-12), 0.0, h.cap[v])
+        delta = h.sign[v] * (target - alpha[v])
+        score += delta * K[i]
+        b[k] -= penalty * delta
+        alpha[v] = target

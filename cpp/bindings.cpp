@@ -69,13 +69,19 @@ class CallableRows final : public RowSource {
   nb::callable function_;
 };
 
-/// Signals first, so that Ctrl-C works without a callback; then Python's report(steps, kernel_rows) -> stop?
-Monitor::Report report_to(nb::callable report) {
-  return [report](Index steps, Index kernel_rows) {
-    const nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    return nb::cast<bool>(report(steps, kernel_rows));
-  };
+/// A monitor that asks a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol) -> tol to go on
+/// with. Signals come first, so that Ctrl-C works whatever the object does.
+Monitor monitor_by(const nb::object& watch) {
+  return Monitor(
+      [watch](Index steps, Index kernel_rows) {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        return nb::cast<bool>(watch.attr("report")(steps, kernel_rows));
+      },
+      [watch](double tol) {
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<double>(watch.attr("judge")(tol));
+      });
 }
 
 struct LiveArrays {
@@ -86,8 +92,8 @@ struct LiveArrays {
 /// Runs `solver(state, variables, monitor)` with rows of K in float or double, without the interpreter's lock.
 template <class Solver>
 Outcome solve(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
-              nb::callable report, Solver solver) {
-  Monitor monitor(report_to(std::move(report)));
+              const nb::object& watch, Solver solver) {
+  Monitor monitor = monitor_by(watch);
   const nb::gil_scoped_release release;
   const Variables variables = live.variables();
   const auto run = [&]<class T>(T) {
@@ -98,19 +104,17 @@ Outcome solve(const Table& table, const RowSource& rows, const Limits& limits, c
 }
 
 Outcome solve_smo(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
-                  nb::callable report, Selection selection) {
-  return solve(table, rows, limits, live, std::move(report),
-               [&](auto& state, const Variables& variables, Monitor& monitor) {
-                 return Smo(table.hinges, state, variables, selection).run(limits, monitor);
-               });
+                  const nb::object& watch, Selection selection) {
+  return solve(table, rows, limits, live, watch, [&](auto& state, const Variables& variables, Monitor& monitor) {
+    return Smo(table.hinges, state, variables, selection).run(limits, monitor);
+  });
 }
 
 Outcome solve_gcd(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
-                  nb::callable report) {
-  return solve(table, rows, limits, live, std::move(report),
-               [&](auto& state, const Variables& variables, Monitor& monitor) {
-                 return gcd(table.hinges, state, variables, limits, monitor);
-               });
+                  const nb::object& watch) {
+  return solve(table, rows, limits, live, watch, [&](auto& state, const Variables& variables, Monitor& monitor) {
+    return gcd(table.hinges, state, variables, limits, monitor);
+  });
 }
 
 Array to_numpy(std::vector<double>&& values) {
@@ -125,9 +129,14 @@ Array row_of(const RowSource& rows, Index i) {
   return to_numpy(std::move(values));
 }
 
-Array product_with(const RowSource& rows, Vector<const double> beta, nb::callable report) {
+/// K @ beta; only a signal can interrupt it.
+Array product_with(const RowSource& rows, Vector<const double> beta) {
   std::vector<double> out(rows.size());
-  Monitor monitor(report_to(std::move(report)));
+  Monitor monitor([](Index, Index) {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    return false;
+  });
   {
     const nb::gil_scoped_release release;
     product(rows, span(beta), out, monitor, 0, 0);
@@ -187,7 +196,7 @@ void bind_kernels(nb::module_& m) {
       .def("__len__", &RowSource::size)
       .def("diagonal", &RowSource::diagonal, "i"_a)
       .def("row", &row_of, "i"_a)
-      .def("product", &product_with, "beta"_a, "report"_a);
+      .def("product", &product_with, "beta"_a);
   bind_dense<float>(m);
   bind_dense<double>(m);
   bind_csr<float, std::int32_t>(m);
@@ -227,8 +236,8 @@ void bind_solvers(nb::module_& m) {
       .def_ro("status", &Outcome::status)
       .def_ro("steps", &Outcome::steps)
       .def_ro("kernel_rows", &Outcome::kernel_rows);
-  m.def("smo", &solve_smo, "table"_a, "rows"_a, "limits"_a, "live"_a, "report"_a, "selection"_a);
-  m.def("gcd", &solve_gcd, "table"_a, "rows"_a, "limits"_a, "live"_a, "report"_a);
+  m.def("smo", &solve_smo, "table"_a, "rows"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
+  m.def("gcd", &solve_gcd, "table"_a, "rows"_a, "limits"_a, "live"_a, "watch"_a);
 }
 
 }  // namespace

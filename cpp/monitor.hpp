@@ -1,4 +1,5 @@
-// How a solver hears that it should stop: one callback is the clock, the trace, the progress bar and Ctrl-C.
+// How a solver hears that it should stop: one callback is the clock, the trace, the progress bar and Ctrl-C,
+// another judges whether an answer is good enough.
 #pragma once
 
 #include <chrono>
@@ -14,8 +15,15 @@ class Monitor {
  public:
   /// Called with (steps, kernel rows computed) about twenty times a second; returns true to stop the solver.
   using Report = std::function<bool(Index, Index)>;
+  /// Called when a solver's own stopping rule holds with exact scores and tolerance tol: returns tol to accept, or
+  /// the tighter tolerance to go on with, should the duality gap still be too large.
+  using Judge = std::function<double(double)>;
 
-  explicit Monitor(Report report) : report_(std::move(report)) {}
+  explicit Monitor(
+      Report report, Judge judge = [](double tol) { return tol; })
+      : report_(std::move(report)), judge_(std::move(judge)) {}
+
+  double judge(double tol) const { return judge_(tol); }
 
   /// To be called at every step. Looks at the clock every few steps, and after every computed kernel row.
   bool stop(Index steps, Index rows) {
@@ -35,6 +43,7 @@ class Monitor {
  private:
   static constexpr std::chrono::milliseconds interval{50};
   Report report_;
+  Judge judge_;
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + interval;
   Index rows_ = 0;
   bool stopped_ = false;

@@ -1,7 +1,6 @@
 """What a fit does to the process around it: Ctrl-C, limits, memory, threads, leaks, copies, output."""
 
 import copy
-import dataclasses
 import gc
 import pickle
 import re
@@ -292,8 +291,8 @@ def test_converged_means_a_violation_within_tol_and_a_tol_out_of_reach_ends(esti
     """Where rounding does not let a solver reach tol it has to say so, and not to go on for ever."""
     X, y = np.random.default_rng(0).normal(size=(60, 3)), np.repeat([1, 2, 3], 20)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        model = estimator(C=10.0, tol=tol, time_limit=2.0).fit(X, y)
-    assert model.result_.status != "time_limit"  # a few thousand steps reach the limits of float64
+        model = estimator(C=10.0, tol=tol, time_limit=1.0).fit(X, y)
+    assert model.result_.status != "time_limit"  # 30,000 steps reach the limits of float64
     assert model.result_.converged == (model.result_.violation <= tol)
     assert model.result_.violation < max(1e-12, 1.01 * tol)
 
@@ -337,9 +336,18 @@ print((peak - before) / 2**20, model.result_.kernel_rows)
 BESIDE_THE_CACHE = 40.0
 
 
-@pytest.mark.parametrize("name", ["SVOR", "SVORIM", "SVOREX"])
 @pytest.mark.parametrize(
-    ("precision", "cache_size"), [("float32", 20), ("float32", 100), ("float64", 20), ("float64", 100)]
+    ("name", "precision", "cache_size"),
+    [
+        ("SVOR", "float32", 20),
+        ("SVORIM", "float32", 20),
+        ("SVORIM", "float32", 100),
+        ("SVOREX", "float64", 100),
+        pytest.param("SVOR", "float32", 100, marks=pytest.mark.slow),
+        pytest.param("SVOR", "float64", 20, marks=pytest.mark.slow),
+        pytest.param("SVOREX", "float32", 20, marks=pytest.mark.slow),
+        pytest.param("ShashuaLevinSVOR", "float64", 20, marks=pytest.mark.slow),
+    ],
 )
 def test_the_peak_of_a_fit_stays_within_data_and_cache_size(name, precision, cache_size):
     command = [sys.executable, "-c", MEMORY_CHILD, name, precision, str(cache_size)]
@@ -502,14 +510,17 @@ def test_the_callback_and_a_stopped_fit_are_not_kept(estimator):
 # Copies
 
 
+def numbers(certificate):
+    return certificate.primal, certificate.dual, certificate.gap, certificate.violation
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed", module_kernel])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_models_are_the_same_after_a_round_trip(estimator, kernel, sparse):
-    if sparse and kernel == "precomputed":
-        sparse = False  # there is no such thing; the dense case has to hold twice
+@pytest.mark.parametrize("kind", ["dense", "csr", "linear", "linear-csr", "precomputed", "callable"])
+def test_models_are_the_same_after_a_round_trip(estimator, kind):
     X, y = ordinal_data()
-    X = laplacian_kernel(X) if kernel == "precomputed" else sp.csr_array(X) if sparse else X
+    kernel = {"precomputed": "precomputed", "callable": module_kernel}.get(kind, kind.split("-")[0])
+    kernel = "rbf" if kernel in ("dense", "csr") else kernel
+    X = laplacian_kernel(X) if kind == "precomputed" else sp.csr_array(X) if "csr" in kind else X
     solver = GCD() if estimator is SVOR else SMO(selection="mvp")
     model = estimator(C=2.0, kernel=kernel, solver=solver, callback=module_callback).fit(X, y)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
@@ -517,17 +528,11 @@ def test_models_are_the_same_after_a_round_trip(estimator, kernel, sparse):
         assert_same_model(model, returned, X)
         assert np.array_equal(model.classes_, returned.classes_)
         assert returned.get_params() == model.get_params()
-        assert certify(returned, X, y) == certificate_like(certify(model, X, y), certify(returned, X, y))
+        assert numbers(certify(returned, X, y)) == numbers(certify(model, X, y))
     for returned in (copy.deepcopy(model), copy.copy(model)):
         assert_same_model(model, returned, X)
     assert not np.shares_memory(copy.deepcopy(model).dual_coef_, model.dual_coef_)
     assert_same_model(model, clone(model).fit(X, y), X)
-
-
-def certificate_like(expected, other):
-    """`expected`, holding the other's array of thresholds where they are equal: dataclasses compare arrays badly."""
-    same = np.array_equal(expected.thresholds, other.thresholds)
-    return dataclasses.replace(expected, thresholds=other.thresholds if same else None)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -4,7 +4,8 @@
 // Keeps     scores f = K beta, thresholds b = -gamma, the frontier (not the n*m gradients of the paper: they
 //           are functions of f and b).
 // Step      the hinge with the largest |projected gradient| (the lowest number on ties) goes to its minimum.
-// Stops     when the largest |projected gradient| <= tol with scores recomputed in double from alpha.
+// Stops     when the largest |projected gradient| <= tol with scores recomputed in double from alpha, and the judge
+//           accepts the duality gap.
 //           (The paper stops on M - m < epsilon, which is between one and two times that.)
 // Cost      one look at all hinges (in float where the rows are) and one row of K.
 #pragma once
@@ -38,16 +39,22 @@ template <class T>
 Outcome gcd(const Hinges& hinges, KernelState<T>& state, const Variables& variables, const Limits& limits,
             Monitor& monitor) {
   Frontier<T> frontier(hinges, state.scores().working(), variables.alpha);
+  double tol = limits.tol;
   int recomputations = 0;
   for (Index steps = 0;; ++steps) {
     const auto outcome = [&](Status status) { return Outcome{status, steps, state.rows_computed()}; };
     Worst worst = worst_hinge(hinges, frontier, variables.threshold);
-    if (worst.violation <= limits.tol) {
+    if (worst.violation <= tol) {
       if (!state.recompute(monitor, steps)) return outcome(Status::stopped);
       const Frontier<double> exact(hinges, variables.score, variables.alpha);
-      if (worst_hinge(hinges, exact, variables.threshold).violation <= limits.tol) return outcome(Status::converged);
+      if (worst_hinge(hinges, exact, variables.threshold).violation <= tol) {
+        const double judged = monitor.judge(tol);
+        if (judged >= tol) return outcome(Status::converged);
+        tol = judged;
+        recomputations = 0;
+      }
       worst = worst_hinge(hinges, frontier, variables.threshold);
-      if (worst.violation <= limits.tol || ++recomputations > max_recomputations) return outcome(Status::imprecise);
+      if (worst.violation <= tol || ++recomputations > max_recomputations) return outcome(Status::imprecise);
     }
     if (steps >= limits.max_steps) return outcome(Status::max_iter);
     if (monitor.stop(steps, state.rows_computed())) return outcome(Status::stopped);

@@ -73,9 +73,9 @@ def main() -> int:
     )
     rows = []
     with console.status("training …") as status:
-        for name, *contestant in contestants():
-            status.update(f"training {name} …")
-            rows.append(evaluate(name, *contestant, X, y))
+        for contestant in contestants():
+            status.update(f"training {contestant[0]} …")
+            rows.append(evaluate(*contestant, X, y))
     console.print(_table(rows))
     console.print(
         "Errors are in ranks: mean ± standard deviation over the folds, the best in green.\n"

@@ -99,9 +99,7 @@ class KernelMachine(BaseEstimator):
         solver = choose(self.solver, problem.thresholds)
         gamma = gamma_value(self.gamma, X) if isinstance(self.kernel, str) else 1.0
         kernel = make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
-        solution = solve(
-            problem, kernel.rows(reordered(kernel, X, order)), solver, self._control(), self._start(problem)
-        )
+        solution = solve(problem, kernel.rows(reordered(X, order)), solver, self._control(), self._start(problem))
         self.kernel_ = kernel
         self.result_ = solution.result
         self.n_iter_ = solution.result.n_iter
@@ -168,11 +166,9 @@ class KernelMachine(BaseEstimator):
         )
 
 
-def reordered(kernel: Kernel, X: Any, order: NDArray[np.int64]) -> Any:
-    """The rows of X in the order of a problem's samples (of a precomputed kernel, rows and columns)."""
-    if np.array_equal(order, np.arange(len(order))):
-        return X
-    return X[order][:, order] if isinstance(kernel, Precomputed) else X[order]
+def reordered(X: Any, order: NDArray[np.int64]) -> Any:
+    """The rows of X in the order of a problem's samples."""
+    return X if np.array_equal(order, np.arange(len(order))) else X[order]
 
 
 def _canonical(X: Any) -> Any:

@@ -31,7 +31,7 @@ def certify(model: ThresholdModel, X: Any, y: Any, sample_weight: Any = None) ->
     alpha = problem.repair(model.result_.alpha)
     beta = problem.beta(alpha)
     support = np.flatnonzero(beta)
-    X = reordered(model.kernel_, X, order)
+    X = reordered(X, order)
     if isinstance(model.kernel_, Precomputed):
         score = X[:, support].astype(np.float64) @ beta[support]
     else:

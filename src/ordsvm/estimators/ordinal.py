@@ -61,7 +61,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     cost : {"absolute", "zero-one", "squared"} or matrix, default="absolute" (SVOR and SVORIM only)
         cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds.
     tol : float, default=1e-3
-        The violation of the optimality conditions at which training stops.
+        Training stops when both the violation of the optimality conditions and the relative duality gap are
+        at most this.
     cache_size : float, default=200
         Megabytes for rows of the kernel matrix; never exceeded.
     max_iter : int, default=-1
@@ -163,10 +164,11 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         return None
 
     def _formulate(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Problem, NDArray[np.int64]]:
-        """Labels and weights as a problem over the samples in order of rank: classes, problem, that order.
+        """Labels and weights as a problem: classes, problem, and which row of X is its i-th sample.
 
-        In that order the hinges of a threshold look at consecutive samples, which is fast. A rank without
-        samples that leaves a threshold beside it undetermined is dropped.
+        In order of rank the hinges of a threshold look at consecutive samples, which is fast; a precomputed
+        kernel stays as it is, for a copy would be large. A rank without samples that leaves a threshold beside
+        it undetermined is dropped.
         """
         ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)
         check_consistent_length(X, ranks.codes)
@@ -178,7 +180,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
                 f"Positive weights are left for {present.sum()} class only: {type(self).__name__} needs at least two "
                 "classes with samples of positive weight."
             )
-        order = np.argsort(ranks.codes, kind="stable")
+        order = np.arange(len(ranks.codes)) if self._is_precomputed() else np.argsort(ranks.codes, kind="stable")
         codes, weight = ranks.codes[order], weight[order]
         keep = np.arange(len(ranks.classes))
         problem = self._problem(codes, weight, keep, len(ranks.classes))

@@ -86,7 +86,7 @@ class Run:
                 double_rows=double_rows,
             )
             self._earlier = (self.n_iter, self.kernel_rows)
-            outcome = solver(self.table(), self.rows, limits, live, self.report, *options)
+            outcome = solver(self.table(), self.rows, limits, live, self, *options)
             self._count(outcome.steps, outcome.kernel_rows)
             if outcome.status is not _core.Status.imprecise:
                 break
@@ -104,6 +104,18 @@ class Run:
         elif time.perf_counter() >= self._next_look and self._look():
             self.stopped_by = "callback"
         return self.stopped_by != "converged"
+
+    def judge(self, tol: float) -> float:
+        """Called by a solver whose own rule holds at `tol`: the tolerance it should go on with, `tol` to accept.
+
+        A violation within tol leaves a small relative gap unless the objective is small beside C, as it is for
+        separable data. Then the violation has to shrink in proportion. It stops at a thousandth of the tolerance
+        asked for: that far only indefinite kernels come, whose gap does not close.
+        """
+        gap = self.problem.certificate(self.alpha, self.score).relative_gap
+        if gap <= self.control.tol or tol <= 1e-3 * self.control.tol:
+            return tol
+        return tol * min(0.5, max(0.1, 0.7 * self.control.tol / gap))
 
     def _look(self) -> bool:
         certificate = self.problem.certificate(self.alpha, self.score)
@@ -130,7 +142,7 @@ class Run:
         self.n_iter, self.kernel_rows = self._earlier[0] + steps, self._earlier[1] + kernel_rows
 
     def _exact_scores(self) -> Floats:
-        return self.rows.product(self.problem.beta(self.alpha), lambda steps, kernel_rows: False)
+        return self.rows.product(self.problem.beta(self.alpha))
 
     def _cache_bytes(self, element: int) -> int:
         needed = 2 * element * self.problem.n_samples

@@ -113,7 +113,7 @@ Outcome solve_smo(const Table& table, const RowSource& rows, const Limits& limit
 Outcome solve_gcd(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
                   const nb::object& watch) {
   return solve(table, rows, limits, live, watch, [&](auto& state, const Variables& variables, Monitor& monitor) {
-    return gcd(table.hinges, state, variables, limits, monitor);
+    return Gcd(table.hinges, state, variables).run(limits, monitor);
   });
 }
 

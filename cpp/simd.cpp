@@ -105,15 +105,15 @@ ORDSVM_INLINE double exponential_of(double y) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(p) + exponent);
 }
 
-template <bool gather, class T>
-ORDSVM_INLINE Index sample_of(const Range<T>& range, Index v) {
+template <bool gather, class Hinges>
+ORDSVM_INLINE Index sample_of(const Hinges& range, Index v) {
   if constexpr (gather) return range.sample[v];
   return range.base + v;
 }
 
 /// from[sample] for as many hinges as the vector holds.
-template <bool gather, class T>
-ORDSVM_INLINE void load_samples(Vector<T>& value, const T* from, const Range<T>& range, Index v) {
+template <bool gather, class T, class Hinges>
+ORDSVM_INLINE void load_samples(Vector<T>& value, const T* from, const Hinges& range, Index v) {
   if constexpr (gather)
     for (Index l = 0; l < width<T>; ++l) value[l] = from[range.sample[v + l]];
   else
@@ -203,6 +203,38 @@ ORDSVM_INLINE Partner find_partner(const Range<T>& range, const Anchor<T>& ancho
   return {best, best_at};
 }
 
+template <bool gather, class T>
+ORDSVM_INLINE Largest find_longest(const Rooms<T>& rooms, T threshold) {
+  T best = -1;
+  Index best_at = -1;
+  for (Index begin = 0; begin < rooms.count; begin += chunk) {
+    const Index size = std::min(chunk, rooms.count - begin);
+    T lengths[chunk];
+    Vector<T> longest = {}, step = {}, shift = {}, rise = {}, fall = {};
+    Index p = 0;
+    for (; p + width<T> <= size; p += width<T>) {
+      load_samples<gather, T>(step, rooms.score, rooms, begin + p);
+      load<T>(shift, rooms.shift + begin + p);
+      load<T>(rise, rooms.rise + begin + p);
+      load<T>(fall, rooms.fall + begin + p);
+      step = threshold - (step + shift);
+      step = step < rise ? step : rise;
+      step = step > -fall ? step : -fall;
+      step = step < 0 ? -step : step;
+      std::memcpy(lengths + p, &step, sizeof step);
+      longest = step > longest ? step : longest;
+    }
+    T most = -minimum<T>(-longest);
+    for (; p < size; ++p) {
+      const T full = threshold - (rooms.score[sample_of<gather>(rooms, begin + p)] + rooms.shift[begin + p]);
+      lengths[p] = std::abs(std::max(std::min(full, rooms.rise[begin + p]), -rooms.fall[begin + p]));
+      most = std::max(most, lengths[p]);
+    }
+    if (most > best) best = most, best_at = begin + (std::find(lengths, lengths + size, most) - lengths);
+  }
+  return {best, best_at};
+}
+
 }  // namespace
 
 ORDSVM_DISPATCH void reduce_tiles(Reduction reduction, const double* tiles, const double* x, Index n_tiles,
@@ -268,6 +300,14 @@ ORDSVM_DISPATCH Partner best_partner(const Range<float>& range, const Anchor<flo
 
 ORDSVM_DISPATCH Partner best_partner(const Range<double>& range, const Anchor<double>& anchor) {
   return range.sample ? find_partner<true>(range, anchor) : find_partner<false>(range, anchor);
+}
+
+ORDSVM_DISPATCH Largest longest_projection(const Rooms<float>& rooms, float threshold) {
+  return rooms.sample ? find_longest<true>(rooms, threshold) : find_longest<false>(rooms, threshold);
+}
+
+ORDSVM_DISPATCH Largest longest_projection(const Rooms<double>& rooms, double threshold) {
+  return rooms.sample ? find_longest<true>(rooms, threshold) : find_longest<false>(rooms, threshold);
 }
 
 }  // namespace ordsvm::simd

@@ -76,4 +76,27 @@ struct Partner {
 Partner best_partner(const Range<float>& range, const Anchor<float>& anchor);
 Partner best_partner(const Range<double>& range, const Anchor<double>& anchor);
 
+/// Hinges of one threshold with the room that gamma has through each: how far it may rise and fall before alpha
+/// is at a bound. Samples as in Range; shift = -sign * offset.
+template <class T>
+struct Rooms {
+  const T* score;
+  const SampleIndex* sample;
+  Index base;
+  const T* shift;
+  const T* rise;
+  const T* fall;
+  Index count;
+};
+
+struct Largest {
+  double size;
+  Index at;
+};
+
+/// argmax of abs(clip(threshold - (score + shift), -fall, rise)): the longest projected unit step, and the first
+/// position of that length; -1 if there is no hinge.
+Largest longest_projection(const Rooms<float>& rooms, float threshold);
+Largest longest_projection(const Rooms<double>& rooms, double threshold);
+
 }  // namespace ordsvm::simd

@@ -1,27 +1,30 @@
 // GCD, greedy coordinate descent (Gu et al. 2020, Algorithm 1 with one thread).
 //
 // Solves    box problems: no thresholds or penalised ones.
-// Keeps     scores f = K beta, thresholds b = -gamma, the frontier (not the n*m gradients of the paper: they
-//           are functions of f and b).
-// Step      the hinge with the largest |projected gradient| (the lowest number on ties) goes to its minimum.
-// Stops     when the largest |projected gradient| <= tol with scores recomputed in double from alpha, and the judge
-//           accepts the duality gap.
-//           (The paper stops on M - m < epsilon, which is between one and two times that.)
+// Keeps     scores f = K beta, thresholds b = -gamma, and what the box leaves each hinge (not the n*m gradients of
+//           the paper: they are functions of f and b).
+// Step      the hinge with the longest projected step (9) (the lowest number among equals) goes to its minimum (10).
+// Stops     when the largest |projected gradient| (11) <= tol with scores recomputed in double from alpha, and the
+//           judge accepts the duality gap.
 // Cost      one look at all hinges (in float where the rows are) and one row of K.
+//
+// What the paper leaves open: Algorithm 1 has no stopping rule. (9) can be within tol while (11) is not, for a hinge
+// that is nearer to its bound than tol; from then on hinges are chosen by (11), which puts those at their bounds.
 #pragma once
 
 #include "coordinate_step.hpp"
 #include "frontier.hpp"
+#include "projections.hpp"
 #include "solvers/solver.hpp"
 
 namespace ordsvm {
 
+/// The hinge with the largest |projected gradient| (11), and that number.
 struct Worst {
   double violation = 0.0;
   Index hinge = -1;
 };
 
-/// The hinge with the largest |projected gradient|.
 template <class T>
 Worst worst_hinge(const Hinges& hinges, const Frontier<T>& frontier, std::span<const double> threshold) {
   Worst worst;
@@ -36,31 +39,59 @@ Worst worst_hinge(const Hinges& hinges, const Frontier<T>& frontier, std::span<c
 }
 
 template <class T>
-Outcome gcd(const Hinges& hinges, KernelState<T>& state, const Variables& variables, const Limits& limits,
-            Monitor& monitor) {
-  Frontier<T> frontier(hinges, state.scores().working(), variables.alpha);
-  double tol = limits.tol;
-  int recomputations = 0;
-  for (Index steps = 0;; ++steps) {
-    const auto outcome = [&](Status status) { return Outcome{status, steps, state.rows_computed()}; };
-    Worst worst = worst_hinge(hinges, frontier, variables.threshold);
-    if (worst.violation <= tol) {
-      if (!state.recompute(monitor, steps)) return outcome(Status::stopped);
-      const Frontier<double> exact(hinges, variables.score, variables.alpha);
-      if (worst_hinge(hinges, exact, variables.threshold).violation <= tol) {
-        const double judged = monitor.judge(tol);
-        if (judged >= tol) return outcome(Status::converged);
-        tol = judged;
-        recomputations = 0;
+class Gcd {
+ public:
+  Gcd(const Hinges& hinges, KernelState<T>& state, const Variables& variables)
+      : hinges_(hinges),
+        state_(state),
+        variables_(variables),
+        projections_(hinges, state.scores().working(), variables.alpha),
+        frontier_(hinges, state.scores().working(), variables.alpha) {}
+
+  Outcome run(const Limits& limits, Monitor& monitor) {
+    double tol = limits.tol;
+    int recomputations = 0;
+    for (Index steps = 0;; ++steps) {
+      const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
+      Index hinge = choose(tol);
+      if (hinge < 0) {
+        if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
+        if (worst(Frontier<double>(hinges_, variables_.score, variables_.alpha)).violation <= tol) {
+          const double judged = monitor.judge(tol);
+          if (judged >= tol) return outcome(Status::converged);
+          tol = judged;
+          recomputations = 0;
+        }
+        hinge = choose(tol);
+        if (hinge < 0 || ++recomputations > max_recomputations) return outcome(Status::imprecise);
       }
-      worst = worst_hinge(hinges, frontier, variables.threshold);
-      if (worst.violation <= tol || ++recomputations > max_recomputations) return outcome(Status::imprecise);
+      if (steps >= limits.max_steps) return outcome(Status::max_iter);
+      if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
+      if (coordinate_step(hinges_, state_, variables_.alpha, hinge) == 0.0) return outcome(Status::imprecise);
+      projections_.update(hinge, variables_.alpha[hinge]);
+      frontier_.update(hinge, variables_.alpha[hinge]);
     }
-    if (steps >= limits.max_steps) return outcome(Status::max_iter);
-    if (monitor.stop(steps, state.rows_computed())) return outcome(Status::stopped);
-    if (coordinate_step(hinges, state, variables.alpha, worst.hinge) == 0.0) return outcome(Status::imprecise);
-    frontier.update(worst.hinge, variables.alpha[worst.hinge]);
   }
-}
+
+ private:
+  /// By (9), or by (11) where no projected step is longer than tol; -1 if nothing is left to do.
+  Index choose(double tol) const {
+    const simd::Largest longest = projections_.longest(variables_.threshold);
+    if (longest.size > tol) return longest.at;
+    const Worst left = worst(frontier_);
+    return left.violation > tol ? left.hinge : -1;
+  }
+
+  template <class U>
+  Worst worst(const Frontier<U>& frontier) const {
+    return worst_hinge(hinges_, frontier, variables_.threshold);
+  }
+
+  const Hinges& hinges_;
+  KernelState<T>& state_;
+  Variables variables_;
+  Projections<T> projections_;
+  Frontier<T> frontier_;
+};
 
 }  // namespace ordsvm

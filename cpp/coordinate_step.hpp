@@ -9,15 +9,15 @@
 
 namespace ordsvm {
 
-/// Minimises the dual exactly along hinge v and returns how far alpha[v] moved.
+/// Minimises the dual exactly along hinge v, whose variable is `alpha`, and returns how far alpha moved.
 template <State S>
-double coordinate_step(const Hinges& h, S& state, std::span<double> alpha, Index v) {
+double coordinate_step(const Hinges& h, S& state, double& alpha, Index v) {
   const double slope = h.sign[v] * state.decision(h.sample[v], h.threshold[v]) - h.offset[v];
   const double curvature = std::max(state.curvature(h.sample[v], h.threshold[v]), 1e-12);
-  const double target = std::clamp(alpha[v] - slope / curvature, 0.0, h.cap[v]);
-  const double move = target - alpha[v];
+  const double target = std::clamp(alpha - slope / curvature, 0.0, h.cap[v]);
+  const double move = target - alpha;
   if (move != 0.0) state.add(h.sample[v], h.threshold[v], h.sign[v] * move);  // score += sign*move*K[:, i]
-  alpha[v] = target;
+  alpha = target;
   return std::abs(move);
 }
 

@@ -53,6 +53,7 @@ class Gcd {
     int recomputations = 0;
     for (Index steps = 0;; ++steps) {
       const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
+      if (tol < least_tol<T>) return outcome(Status::imprecise);
       Index hinge = choose(tol);
       if (hinge < 0) {
         if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
@@ -67,7 +68,8 @@ class Gcd {
       }
       if (steps >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
-      if (coordinate_step(hinges_, state_, variables_.alpha, hinge) == 0.0) return outcome(Status::imprecise);
+      if (std::abs(slope(hinge)) <= tol) return outcome(Status::imprecise);  // chosen by rounding in float
+      coordinate_step(hinges_, state_, variables_.alpha[hinge], hinge);
       projections_.update(hinge, variables_.alpha[hinge]);
       frontier_.update(hinge, variables_.alpha[hinge]);
     }
@@ -80,6 +82,10 @@ class Gcd {
     if (longest.size > tol) return longest.at;
     const Worst left = worst(frontier_);
     return left.violation > tol ? left.hinge : -1;
+  }
+
+  double slope(Index v) const {
+    return hinges_.sign[v] * state_.decision(hinges_.sample[v], hinges_.threshold[v]) - hinges_.offset[v];
   }
 
   template <class U>

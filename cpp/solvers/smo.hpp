@@ -58,6 +58,7 @@ class Smo {
     int recomputations = 0;
     for (Index steps = 0;; ++steps) {
       const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
+      if (tol < least_tol<T>) return outcome(Status::imprecise);
       Pair pair = select(frontier_);
       if (pair.violation <= tol) {
         if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
@@ -72,7 +73,7 @@ class Smo {
       }
       if (steps >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
-      if (!optimise(pair)) return outcome(Status::imprecise);
+      if (!optimise(pair, tol)) return outcome(Status::imprecise);
     }
   }
 
@@ -132,8 +133,9 @@ class Smo {
     return worst;
   }
 
-  /// Minimises along the pair. False if in double it does not descend: the pair came of rounding in float.
-  bool optimise(Pair pair) {
+  /// Minimises along the pair. False if in double it does not violate by tol: it came of rounding in float.
+  bool optimise(Pair pair, double tol) {
+    if (level(pair.low) - level(pair.up) <= tol) return false;
     const Index low_sample = hinges_.sample[pair.low];
     const auto low_row = state_.pin(low_sample);
     if (selection_ == Selection::second_order) {
@@ -143,7 +145,6 @@ class Smo {
       if (partner >= 0 && level(partner) < level(pair.low)) pair.up = partner;
     }
     const double slope = level(pair.low) - level(pair.up);
-    if (slope <= 0.0) return false;
     const Index up_sample = hinges_.sample[pair.up];
     const double curvature =
         low_sample == up_sample

@@ -19,9 +19,11 @@ struct Outcome {
   Index kernel_rows = 0;
 };
 
-/// A solver that keeps float rows of K ends only when scores recomputed in double agree that it may. If they
-/// disagree this often, or float scores show no step where double ones do, the tolerance is out of reach of
-/// floats: Status::imprecise, to be gone on with in double.
+/// Float rows of K make scores that are right to about 1e-7 of the sum of |beta|, so they serve for coarse tolerances
+/// only. Below this one, or where scores recomputed in double disagree with them this often, a solver returns
+/// Status::imprecise, to be gone on with in double.
+template <class T>
+inline constexpr double least_tol = sizeof(T) == sizeof(float) ? 1e-5 : 0.0;
 inline constexpr int max_recomputations = 8;
 
 }  // namespace ordsvm

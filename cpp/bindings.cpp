@@ -3,6 +3,8 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <variant>
+
 #include "kernels.hpp"
 #include "product.hpp"
 #include "solvers/gcd.hpp"
@@ -89,30 +91,36 @@ struct LiveArrays {
   Variables variables() const { return {span(alpha), span(score), span(threshold)}; }
 };
 
-/// Runs `solver(state, variables, monitor)` with rows of K in float or double, without the interpreter's lock.
-template <class Solver>
-Outcome solve(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
-              const nb::object& watch, Solver solver) {
-  Monitor monitor = monitor_by(watch);
-  const nb::gil_scoped_release release;
-  const Variables variables = live.variables();
-  const auto run = [&]<class T>(T) {
-    KernelState<T> state(rows, table.hinges, variables, limits.cache_bytes);
-    return solver(state, variables, monitor);
-  };
-  return limits.double_rows ? run(double()) : run(float());
+/// A cache of rows in float or double, which may serve several solves.
+struct Cache {
+  std::variant<std::unique_ptr<RowCache<float>>, std::unique_ptr<RowCache<double>>> rows;
+};
+
+Cache make_cache(const RowSource& rows, std::size_t budget_bytes, bool double_rows) {
+  if (double_rows) return {std::make_unique<RowCache<double>>(rows, budget_bytes)};
+  return {std::make_unique<RowCache<float>>(rows, budget_bytes)};
 }
 
-Outcome solve_smo(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
+/// Runs `solver(cache, variables, monitor)` without the interpreter's lock.
+template <class Solver>
+Outcome solve(const Cache& cache, const LiveArrays& live, const nb::object& watch, Solver solver) {
+  Monitor monitor = monitor_by(watch);
+  const nb::gil_scoped_release release;
+  return std::visit([&](const auto& rows) { return solver(*rows, live.variables(), monitor); }, cache.rows);
+}
+
+Outcome solve_smo(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                   const nb::object& watch, Selection selection) {
-  return solve(table, rows, limits, live, watch, [&](auto& state, const Variables& variables, Monitor& monitor) {
+  return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
+    KernelState state(rows, table.hinges, variables);
     return Smo(table.hinges, state, variables, selection).run(limits, monitor);
   });
 }
 
-Outcome solve_gcd(const Table& table, const RowSource& rows, const Limits& limits, const LiveArrays& live,
+Outcome solve_gcd(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                   const nb::object& watch) {
-  return solve(table, rows, limits, live, watch, [&](auto& state, const Variables& variables, Monitor& monitor) {
+  return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
+    KernelState state(rows, table.hinges, variables);
     return Gcd(table.hinges, state, variables).run(limits, monitor);
   });
 }
@@ -220,11 +228,10 @@ void bind_solvers(nb::module_& m) {
   nb::enum_<Selection>(m, "Selection").value("mvp", Selection::mvp).value("second_order", Selection::second_order);
   nb::class_<Limits>(m, "Limits")
       .def(
-          "__init__",
-          [](Limits* self, double tol, Index max_steps, std::size_t cache_bytes, bool double_rows) {
-            new (self) Limits{tol, max_steps, cache_bytes, double_rows};
-          },
-          "tol"_a, "max_steps"_a, "cache_bytes"_a, "double_rows"_a);
+          "__init__", [](Limits* self, double tol, Index max_steps) { new (self) Limits{tol, max_steps}; }, "tol"_a,
+          "max_steps"_a);
+  nb::class_<Cache>(m, "Cache");
+  m.def("cache", &make_cache, "rows"_a, "budget_bytes"_a, "double_rows"_a, nb::keep_alive<0, 1>());
   nb::class_<LiveArrays>(m, "LiveArrays")
       .def(
           "__init__",
@@ -236,8 +243,8 @@ void bind_solvers(nb::module_& m) {
       .def_ro("status", &Outcome::status)
       .def_ro("steps", &Outcome::steps)
       .def_ro("kernel_rows", &Outcome::kernel_rows);
-  m.def("smo", &solve_smo, "table"_a, "rows"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
-  m.def("gcd", &solve_gcd, "table"_a, "rows"_a, "limits"_a, "live"_a, "watch"_a);
+  m.def("smo", &solve_smo, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
+  m.def("gcd", &solve_gcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a);
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ struct Hinges {
   std::vector<char> consecutive;  // threshold k looks at samples i, i + 1, i + 2, ... without a hole
 
   Index size() const { return static_cast<Index>(sample.size()); }
+  /// What penalised thresholds add to the dual's matrix for hinges of the same threshold.
+  double penalty() const { return treatment == Thresholds::penalized ? 1.0 : 0.0; }
 
   /// Fills `first` and `consecutive` from the columns.
   void index() {

@@ -47,6 +47,7 @@ class RowCache {
     slots_.reserve(capacity_);  // never moved: rows are filled in without the lock
   }
 
+  const RowSource& source() const { return source_; }
   std::size_t capacity() const { return capacity_; }
   Index rows_computed() const { return rows_computed_.load(std::memory_order_relaxed); }
   std::size_t bytes() {

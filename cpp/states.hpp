@@ -27,6 +27,28 @@ struct Variables {
   std::span<double> threshold;
 };
 
+/// Scores and penalised thresholds from alpha alone, with rows of K in double: what rounding in cached float rows and
+/// in long sums has added up to is gone. False if the monitor asked to stop on the way; all is then as it was.
+inline bool recompute(const RowSource& source, const Hinges& hinges, const Variables& variables, Monitor& monitor,
+                      Index steps, Index kernel_rows) {
+  std::vector<double> exact(source.size());
+  if (!product(source, hinges.beta(variables.alpha), exact, monitor, steps, kernel_rows)) return false;
+  std::copy(exact.begin(), exact.end(), variables.score.begin());
+  if (hinges.penalty() > 0.0) {
+    std::fill(variables.threshold.begin(), variables.threshold.end(), 0.0);
+    for (Index v = 0; v < hinges.size(); ++v)
+      variables.threshold[hinges.threshold[v]] -= hinges.sign[v] * variables.alpha[v];
+  }
+  return true;
+}
+
+template <class T>
+std::vector<T> diagonal_of(const RowSource& source) {
+  std::vector<T> diagonal(source.size());
+  for (Index i = 0; i < source.size(); ++i) diagonal[i] = static_cast<T>(source.diagonal(i));
+  return diagonal;
+}
+
 /// The scores f, in double; with rows of K in float also rounded to float, which is what steps are chosen by.
 template <class T>
 class Scores;
@@ -69,16 +91,14 @@ class Scores<float> {
 template <class T>
 class KernelState {
  public:
-  KernelState(const RowSource& source, const Hinges& hinges, const Variables& variables, std::size_t cache_bytes)
-      : source_(source),
+  KernelState(RowCache<T>& cache, const Hinges& hinges, const Variables& variables)
+      : cache_(cache),
         hinges_(hinges),
         variables_(variables),
         scores_(variables.score),
-        cache_(source, cache_bytes),
-        diagonal_(source.size()),
-        penalty_(hinges.treatment == Thresholds::penalized ? 1.0 : 0.0) {
-    for (Index i = 0; i < source.size(); ++i) diagonal_[i] = static_cast<T>(source.diagonal(i));
-  }
+        diagonal_(diagonal_of<T>(cache.source())),
+        penalty_(hinges.penalty()),
+        rows_before_(cache.rows_computed()) {}
 
   double decision(Index i, Index k) const { return variables_.score[i] - variables_.threshold[k]; }
   double curvature(Index i, Index) const { return diagonal_[i] + penalty_; }
@@ -91,31 +111,24 @@ class KernelState {
   auto pin(Index i) { return cache_.pin(i); }
   Scores<T>& scores() { return scores_; }
   std::span<const T> diagonal() const { return diagonal_; }
-  Index rows_computed() const { return cache_.rows_computed(); }
+  /// Since this state was made.
+  Index rows_computed() const { return cache_.rows_computed() - rows_before_; }
 
-  /// Scores (and penalised thresholds) from alpha alone, with rows of K in double: what rounding in cached
-  /// float rows and long sums have added up to is gone. Returns false if the monitor asked to stop on the way;
-  /// the scores are then as they were.
+  /// See `recompute` above. The scores that steps are chosen by follow.
   bool recompute(Monitor& monitor, Index steps) {
-    std::vector<double> exact(source_.size());
-    if (!product(source_, hinges_.beta(variables_.alpha), exact, monitor, steps, rows_computed())) return false;
-    scores_.assign(exact);
-    if (penalty_ > 0.0) {
-      std::fill(variables_.threshold.begin(), variables_.threshold.end(), 0.0);
-      for (Index v = 0; v < hinges_.size(); ++v)
-        variables_.threshold[hinges_.threshold[v]] -= hinges_.sign[v] * variables_.alpha[v];
-    }
+    if (!ordsvm::recompute(cache_.source(), hinges_, variables_, monitor, steps, rows_computed())) return false;
+    scores_.assign(variables_.score);
     return true;
   }
 
  private:
-  const RowSource& source_;
+  RowCache<T>& cache_;
   const Hinges& hinges_;
   Variables variables_;
   Scores<T> scores_;
-  RowCache<T> cache_;
   std::vector<T> diagonal_;
   double penalty_;
+  Index rows_before_;
 };
 
 }  // namespace ordsvm

@@ -16,9 +16,9 @@ import numpy as np
 import psutil
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, Progress, ShashuaLevinSVOR, certify
 
@@ -42,7 +42,7 @@ ENDLESS = {"C": 1e6, "tol": 1e-6}
 
 
 def module_kernel(A, B):
-    return rbf_kernel(A, B, gamma=0.3)
+    return np.exp(-0.3 * cdist(A, B, "sqeuclidean"))
 
 
 def module_callback(progress):
@@ -222,6 +222,7 @@ def stopped_fit(estimator, **parameters):
     with pytest.warns(ConvergenceWarning) as caught:
         model = estimator(**(ENDLESS | parameters)).fit(X, y)
     [warning] = caught
+    assert warning.filename == __file__  # it points at the call of fit
     return model, str(warning.message), X, y
 
 
@@ -293,18 +294,17 @@ def test_converged_means_a_violation_within_tol_and_a_tol_out_of_reach_ends(esti
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model = estimator(C=10.0, tol=tol, time_limit=1.0).fit(X, y)
     assert model.result_.status != "time_limit"  # 30,000 steps reach the limits of float64
-    assert model.result_.converged == (model.result_.violation <= tol)
+    assert model.result_.violation <= tol or not model.result_.converged
     assert model.result_.violation < max(1e-12, 1.01 * tol)
 
 
 def test_single_precision_rows_are_given_up_where_they_cannot_reach_tol():
     """K is about 3e4 here: float32 rows carry errors of 1e-3 = tol, float64 rows solve it in a fraction of a second."""
-    rng = np.random.default_rng(0)
-    X, y = 100.0 * rng.normal(size=(2, 60, 3))[1], np.repeat([1, 2, 3], 20)
-    double = SVORIM(kernel="linear", solver=SMO(precision="float64"), time_limit=10.0).fit(X, y)
+    X, y = 100.0 * np.random.default_rng(0).normal(size=(120, 3))[60:], np.repeat([1, 2, 3], 20)
+    double = SVORIM(kernel="linear", solver=SMO(precision="float64"), time_limit=5.0).fit(X, y)
     assert double.result_.converged
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        model = SVORIM(kernel="linear", time_limit=10.0).fit(X, y)
+        model = SVORIM(kernel="linear", time_limit=5.0).fit(X, y)
     assert model.result_.converged
     assert model.result_.objective == pytest.approx(double.result_.objective, rel=1e-3)
 
@@ -312,7 +312,8 @@ def test_single_precision_rows_are_given_up_where_they_cannot_reach_tol():
 # Memory
 
 MEMORY_CHILD = """
-import resource, sys, warnings
+import re, resource, sys, warnings
+from pathlib import Path
 import numpy as np, psutil
 import ordsvm
 from ordsvm import GCD, SMO
@@ -321,19 +322,21 @@ warnings.simplefilter("ignore")
 name, precision, cache_size = sys.argv[1], sys.argv[2], float(sys.argv[3])
 solver = {"gcd": GCD, "smo": SMO}["gcd" if name == "SVOR" else "smo"](precision=precision)
 rng = np.random.default_rng(0)
-model = getattr(ordsvm, name)(solver=solver, cache_size=cache_size, max_iter=12_000, C=10.0)
+model = getattr(ordsvm, name)(solver=solver, cache_size=cache_size, max_iter=7_000, C=10.0)
 model.fit(rng.normal(size=(500, 50)), np.arange(500) % 4)
 X, y = rng.normal(size=(8000, 50)), np.arange(8000) % 4
 before = psutil.Process().memory_info().rss
 model.fit(X, y)
-peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+status = Path("/proc/self/status")  # on Linux, ru_maxrss counts the process that started this one, too
+peak = int(re.search(r"VmHWM:\\s+(\\d+) kB", status.read_text())[1]) if status.exists() else 0
+peak = 1024 * (peak or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 print((peak - before) / 2**20, model.result_.kernel_rows)
 """
 
-# Beside the cache, at n = 8000, d = 50, r = 4: three copies of X at once (3 MB each: sorted by rank, in tiles, and
-# what NumPy's variance makes), tables of 24,000 hinges (2 MB with NumPy's temporaries), arrays of n, and what malloc
-# and BLAS keep. It measures 10 to 20 MB.
-BESIDE_THE_CACHE = 40.0
+# Beside the cache, at n = 8000, d = 50, r = 4, a fit holds copies of X (3 MB each: sorted by rank, in tiles, and what
+# NumPy's variance makes), the table of 24,000 hinges (1 MB, and as much again while it is made) and arrays of n: 4 MB
+# measured, since the warm-up fit leaves room and not all copies live at once. The rest is for malloc, BLAS and noise.
+BESIDE_THE_CACHE = 20.0
 
 
 @pytest.mark.parametrize(
@@ -462,11 +465,16 @@ def test_fits_that_fail_do_not_grow_the_process_either(failing, monkeypatch):
 
 
 class Tracked(np.ndarray):
-    """An array that weak references can follow, as can those that are views of it."""
+    """An array that weak references can follow."""
 
 
 def tracked(array):
-    return np.array(array).view(Tracked)
+    """A copy that owns its memory, so that every view of it keeps it alive."""
+    owner = Tracked(array.shape, array.dtype)
+    owner[...] = array
+    assert owner.base is None
+    assert np.asarray(owner).base is owner
+    return owner
 
 
 @pytest.mark.parametrize("in_order", [True, False])  # in order of rank, the solver works on X itself
@@ -507,6 +515,28 @@ def test_the_callback_and_a_stopped_fit_are_not_kept(estimator):
     assert function() is None
 
 
+class RememberingKernel:
+    """A cycle: it keeps its exception, whose traceback keeps the fit, which keeps the kernel and the data."""
+
+    def __call__(self, A, B):
+        if len(A) > 1:
+            return module_kernel(A, B)
+        self.error = OddError()
+        raise self.error
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_kernel_that_keeps_its_exception_does_not_keep_the_data_for_ever(estimator):
+    X, y = ordinal_data()
+    X, y = tracked(X), np.sort(y)  # in order of rank, the fit works on X itself
+    data = weakref.ref(X)
+    with pytest.raises(OddError):
+        estimator(kernel=RememberingKernel()).fit(X, y)
+    del X
+    gc.collect()
+    assert data() is None
+
+
 # Copies
 
 
@@ -520,7 +550,7 @@ def test_models_are_the_same_after_a_round_trip(estimator, kind):
     X, y = ordinal_data()
     kernel = {"precomputed": "precomputed", "callable": module_kernel}.get(kind, kind.split("-")[0])
     kernel = "rbf" if kernel in ("dense", "csr") else kernel
-    X = laplacian_kernel(X) if kind == "precomputed" else sp.csr_array(X) if "csr" in kind else X
+    X = module_kernel(X, X) if kind == "precomputed" else sp.csr_array(X) if "csr" in kind else X
     solver = GCD() if estimator is SVOR else SMO(selection="mvp")
     model = estimator(C=2.0, kernel=kernel, solver=solver, callback=module_callback).fit(X, y)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):

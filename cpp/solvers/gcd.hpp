@@ -38,6 +38,16 @@ Worst worst_hinge(const Hinges& hinges, const Frontier<T>& frontier, std::span<c
   return worst;
 }
 
+/// By (9), or by (11) where no projected step is longer than tol; -1 if nothing is left to do.
+template <class T>
+Index choose_hinge(const Hinges& hinges, const Projections<T>& projections, const Frontier<T>& frontier,
+                   std::span<const double> threshold, double tol) {
+  const simd::Largest longest = projections.longest(threshold);
+  if (longest.size > tol) return longest.at;
+  const Worst left = worst_hinge(hinges, frontier, threshold);
+  return left.violation > tol ? left.hinge : -1;
+}
+
 template <class T>
 class Gcd {
  public:
@@ -76,13 +86,7 @@ class Gcd {
   }
 
  private:
-  /// By (9), or by (11) where no projected step is longer than tol; -1 if nothing is left to do.
-  Index choose(double tol) const {
-    const simd::Largest longest = projections_.longest(variables_.threshold);
-    if (longest.size > tol) return longest.at;
-    const Worst left = worst(frontier_);
-    return left.violation > tol ? left.hinge : -1;
-  }
+  Index choose(double tol) const { return choose_hinge(hinges_, projections_, frontier_, variables_.threshold, tol); }
 
   double slope(Index v) const {
     return hinges_.sign[v] * state_.decision(hinges_.sample[v], hinges_.threshold[v]) - hinges_.offset[v];

@@ -9,8 +9,6 @@ namespace ordsvm {
 struct Limits {
   double tol = 1e-3;
   Index max_steps = 0;
-  std::size_t cache_bytes = 0;
-  bool double_rows = false;  // cached rows of K in double instead of float
 };
 
 struct Outcome {

@@ -213,13 +213,13 @@ TEST(float_rows_are_added_to_scores_and_rounded_ones_follow) {
   }
 }
 
-// extremes, best_partner
+// extremes, best_partner, longest_projection
 
 /// A random table for one threshold: hinges on some of the samples, a few of them closed (infinite).
 template <class T>
 struct Levels {
   static constexpr T infinity = std::numeric_limits<T>::infinity();
-  std::vector<T> score, up, low, diagonal, row;
+  std::vector<T> score, up, low, diagonal, row, shift, rise, fall;
   std::vector<SampleIndex> sample;  // used if the range is gathered
   Index base;                       // used if it is consecutive
 
@@ -234,15 +234,26 @@ struct Levels {
       sample.push_back(static_cast<SampleIndex>(random.index(static_cast<Index>(score.size()))));
       up.push_back(random.chance(closed) ? infinity : draw());
       low.push_back(random.chance(closed) ? -infinity : draw());
+      shift.push_back(draw());
+      rise.push_back(random.chance(closed) ? T(0) : std::abs(draw()));
+      fall.push_back(random.chance(closed) ? T(0) : std::abs(draw()));
     }
   }
 
   Index count() const { return static_cast<Index>(up.size()); }
   Index sample_of(bool gather, Index v) const { return gather ? sample[v] : base + v; }
   simd::Range<T> range(bool gather) const {
+    return {score.data(), samples(gather), gather ? 0 : base, up.data(), low.data(), count()};
+  }
+  simd::Rooms<T> rooms(bool gather) const {
+    return {score.data(), samples(gather), gather ? 0 : base, shift.data(), rise.data(), fall.data(), count()};
+  }
+
+ private:
+  const SampleIndex* samples(bool gather) const {
     static const SampleIndex nothing = 0;  // gathered ranges have an address, empty ones too
-    const SampleIndex* gathered = sample.empty() ? &nothing : sample.data();
-    return {score.data(), gather ? gathered : nullptr, gather ? 0 : base, up.data(), low.data(), count()};
+    if (!gather) return nullptr;
+    return sample.empty() ? &nothing : sample.data();
   }
 };
 
@@ -291,6 +302,25 @@ void check_partner(const Levels<T>& levels, bool gather, double level, double ow
   CHECK(found.at == expected.at);
 }
 
+template <class T>
+simd::Largest plain_longest(const Levels<T>& levels, bool gather, T threshold) {
+  simd::Largest best{-1.0, -1};
+  for (Index v = 0; v < levels.count(); ++v) {
+    const T step = threshold - (levels.score[levels.sample_of(gather, v)] + levels.shift[v]);
+    const double length = std::abs(std::clamp(step, -levels.fall[v], levels.rise[v]));
+    if (length > best.size) best = {length, v};
+  }
+  return best;
+}
+
+template <class T>
+void check_longest(const Levels<T>& levels, bool gather, double threshold) {
+  const simd::Largest expected = plain_longest(levels, gather, static_cast<T>(threshold));
+  const simd::Largest found = simd::longest_projection(levels.rooms(gather), static_cast<T>(threshold));
+  CHECK(found.size == expected.size);
+  CHECK(found.at == expected.at);
+}
+
 /// `function(random, levels, gather)` for tables of all sizes.
 template <class T, class Function>
 void for_random_levels(Function function) {
@@ -325,6 +355,15 @@ TEST(best_partner_agrees_with_brute_force) {
   for_random_levels<double>(check);
 }
 
+TEST(longest_projection_agrees_with_brute_force) {
+  const auto check = [](Random& random, const auto& levels, bool gather) {
+    for (const double threshold : {random.quantized(), random.uniform(-2.0, 2.0), -10.0, 10.0})
+      check_longest(levels, gather, threshold);
+  };
+  for_random_levels<float>(check);
+  for_random_levels<double>(check);
+}
+
 template <class T>
 void check_first_wins(Index first) {
   const Index count = 300;
@@ -337,6 +376,11 @@ void check_first_wins(Index first) {
   CHECK(found.low == 1.5 && found.low_at == first);
   const simd::Partner partner = simd::best_partner(range, simd::Anchor<T>{T(3.5), 1, row.data(), diagonal.data()});
   CHECK(partner.gain == 2.0 && partner.at == first);
+  std::vector<T> rise(count, 0);
+  for (Index v = first; v < count; v += 1 + first % 3) rise[v] = T(0.5);
+  const simd::Rooms<T> rooms{score.data(), nullptr, 0, row.data(), rise.data(), rise.data(), count};
+  const simd::Largest longest = simd::longest_projection(rooms, T(3));
+  CHECK(longest.size == 0.5 && longest.at == first);
 }
 
 TEST(first_of_equal_levels_wins_in_every_place) {

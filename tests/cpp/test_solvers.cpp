@@ -45,8 +45,16 @@ const Kernel linear{KernelKind::linear, 1.0, 0.0, 3.0};
 
 constexpr std::size_t large_cache = 1 << 20;
 constexpr Index many_steps = 1000000;
-constexpr Limits precise{1e-6, many_steps, large_cache, true};
-constexpr Limits single{1e-4, many_steps, large_cache, false};
+
+/// What a run is given besides the problem.
+struct Options {
+  double tol;
+  Index max_steps;
+  std::size_t cache_bytes;
+  bool double_rows;
+};
+constexpr Options precise{1e-6, many_steps, large_cache, true};
+constexpr Options single{1e-4, many_steps, large_cache, false};
 
 struct Fit {
   Outcome outcome;
@@ -66,30 +74,39 @@ bool same(const Fit& a, const Fit& b) {
 }
 
 bool go_on(Index, Index) { return false; }
+double accept(double tol) { return tol; }
 
 template <class T>
-Outcome run(const Hinges& hinges, const RowSource& rows, Method method, const Limits& limits,
-            const Variables& variables, Monitor& monitor) {
-  KernelState<T> state(rows, hinges, variables, limits.cache_bytes);
-  if (method == Method::gcd) return gcd(hinges, state, variables, limits, monitor);
+Outcome run(const Hinges& hinges, RowCache<T>& cache, Method method, const Options& options, const Variables& variables,
+            Monitor& monitor) {
+  KernelState<T> state(cache, hinges, variables);
+  const Limits limits{options.tol, options.max_steps};
+  if (method == Method::gcd) return Gcd(hinges, state, variables).run(limits, monitor);
   const Selection selection = method == Method::smo_mvp ? Selection::mvp : Selection::second_order;
   return Smo(hinges, state, variables, selection).run(limits, monitor);
 }
 
-/// Changes `fit`, from which it starts, even when it ends by an exception.
-void solve_from(Fit& fit, const Table& table, const RowSource& rows, Method method, const Limits& limits,
-                const Monitor::Report& report = go_on) {
-  Monitor monitor(report);
-  const Hinges hinges = table.hinges();
-  const Variables variables{fit.alpha, fit.score, fit.threshold};
-  fit.outcome = limits.double_rows ? run<double>(hinges, rows, method, limits, variables, monitor)
-                                   : run<float>(hinges, rows, method, limits, variables, monitor);
+template <class T>
+Outcome run(const Hinges& hinges, const RowSource& rows, Method method, const Options& options,
+            const Variables& variables, Monitor& monitor) {
+  RowCache<T> cache(rows, options.cache_bytes);
+  return run(hinges, cache, method, options, variables, monitor);
 }
 
-Fit solve(const Table& table, const RowSource& rows, Method method, const Limits& limits,
-          const Monitor::Report& report = go_on) {
+/// Changes `fit`, from which it starts, even when it ends by an exception.
+void solve_from(Fit& fit, const Table& table, const RowSource& rows, Method method, const Options& options,
+                const Monitor::Report& report = go_on, const Monitor::Judge& judge = accept) {
+  Monitor monitor(report, judge);
+  const Hinges hinges = table.hinges();
+  const Variables variables{fit.alpha, fit.score, fit.threshold};
+  fit.outcome = options.double_rows ? run<double>(hinges, rows, method, options, variables, monitor)
+                                    : run<float>(hinges, rows, method, options, variables, monitor);
+}
+
+Fit solve(const Table& table, const RowSource& rows, Method method, const Options& options,
+          const Monitor::Report& report = go_on, const Monitor::Judge& judge = accept) {
   Fit fit = Fit::zero(table);
-  solve_from(fit, table, rows, method, limits, report);
+  solve_from(fit, table, rows, method, options, report, judge);
   return fit;
 }
 
@@ -124,10 +141,10 @@ void check_optimum(const Table& table, const Space& space, const Fit& fit, doubl
 }
 
 void check_all_precisions(const Table& table, const Space& space, Method method) {
-  for (const Limits& limits : {precise, single}) {
+  for (const Options& options : {precise, single}) {
     const check::Context here(std::string(name(method)) + ", " + name(table.treatment) +
-                              (limits.double_rows ? ", double" : ", float"));
-    check_optimum(table, space, solve(table, *space.rows, method, limits), limits.tol);
+                              (options.double_rows ? ", double" : ", float"));
+    check_optimum(table, space, solve(table, *space.rows, method, options), options.tol);
   }
 }
 
@@ -292,13 +309,13 @@ TEST(two_samples_have_a_closed_form) {
 TEST(one_sample_has_a_closed_form) {
   const std::vector<double> x = {2.0};
   const Space space(linear, x, 1, 1);
-  const Limits limits{1e-9, 100, sizeof(double), true};  // a cache of one row is all there is
+  const Options options{1e-9, 100, sizeof(double), true};  // a cache of one row is all there is
   for (const Thresholds treatment : {Thresholds::none, Thresholds::penalized})
     for (const double cap : {0.01, 5.0}) {
       Table table{1, 1, treatment};
       table.add(0, 0, 1.0, 1.0, cap);
-      const Fit fit = solve(table, *space.rows, Method::gcd, limits);
-      check_optimum(table, space, fit, limits.tol);
+      const Fit fit = solve(table, *space.rows, Method::gcd, options);
+      check_optimum(table, space, fit, options.tol);
       CHECK(std::abs(fit.alpha[0] - std::min(cap, treatment == Thresholds::none ? 0.25 : 0.2)) <= 1e-12);
     }
 }
@@ -313,6 +330,39 @@ TEST(two_hinges_of_one_sample_may_make_a_pair) {
     const Fit fit = solve(table, *space.rows, method, {1e-9, 100, sizeof(double), true});
     check_optimum(table, space, fit, 1e-9);
     CHECK(fit.alpha == std::vector<double>({1.0, 1.0}));
+  }
+}
+
+TEST(a_pair_without_curvature_goes_to_the_boundary_at_once) {
+  const std::vector<double> x = {0.7, 0.7};  // one place, two classes: no score can tell them apart
+  for (const Kernel& kernel : {linear, rbf}) {
+    const Space space(kernel, x, 2, 1);
+    Table table{2, 1, Thresholds::free};
+    table.add(0, 0, -1.0, 1.0, 1e6);
+    table.add(1, 0, 1.0, 1.0, 1e6);
+    for (const Method method : pair_methods) {
+      const Fit fit = solve(table, *space.rows, method, precise);
+      CHECK(fit.outcome.status == Status::converged && fit.outcome.steps == 1);
+      CHECK(fit.alpha == table.cap);
+    }
+  }
+}
+
+TEST(steps_to_a_cap_end_on_it) {
+  Random random(46);
+  const std::vector<double> x = {-0.5, 0.5};
+  const Space space(linear, x, 2, 1);
+  for (int trial = 0; trial < 200; ++trial) {  // alpha + (cap - alpha) is often not cap
+    const double cap = random.uniform(0.1, 1.0), start = random.uniform(0.0, cap);
+    Table table{2, 1, Thresholds::free};
+    table.add(0, 0, -1.0, 1.0, cap);
+    table.add(1, 0, 1.0, 1.0, cap);
+    Fit fit = Fit::zero(table);
+    fit.alpha = {start, start};
+    fit.score = {-0.5 * start, 0.5 * start};
+    solve_from(fit, table, *space.rows, Method::smo_mvp, precise);
+    CHECK(fit.outcome.status == Status::converged && fit.outcome.steps == 1);
+    CHECK(fit.alpha == table.cap);
   }
 }
 
@@ -406,7 +456,7 @@ TEST(samples_at_the_origin_of_a_linear_kernel) {
   for (const Method method : pair_methods) check_all_precisions(free, space, method);
 }
 
-// Caches, limits, stops
+// Caches, options, stops
 
 struct Case {
   Table table;
@@ -425,53 +475,74 @@ std::vector<Case> cases_on(const Data& data) {
           {regression_table(data, Thresholds::none, 2.0), Method::gcd}};
 }
 
-/// `function(table, method, limits)` for every case in both precisions.
+/// `function(table, method, options)` for every case in both precisions.
 template <class Function>
 void for_cases(const Data& data, Function function) {
   for (const auto& [table, method] : cases_on(data))
-    for (const Limits& limits : {precise, single}) {
+    for (const Options& options : {precise, single}) {
       const check::Context here(std::string(name(method)) + ", " + name(table.treatment) +
-                                (limits.double_rows ? ", double" : ", float"));
-      function(table, method, limits);
+                                (options.double_rows ? ", double" : ", float"));
+      function(table, method, options);
     }
 }
 
-double state_precision(const Limits& limits) { return limits.double_rows ? 1e-9 : 1e-4; }
+double state_precision(const Options& options) { return options.double_rows ? 1e-9 : 1e-4; }
 
 TEST(a_cache_of_two_rows_changes_nothing) {
   Random random(36);
   const Data data(random, 30, 2, 4, 1.0);
   const Space space(rbf, data);
-  for_cases(data, [&](const Table& table, Method method, Limits limits) {
-    const Fit large = solve(table, *space.rows, method, limits);
+  for_cases(data, [&](const Table& table, Method method, Options options) {
+    const Fit large = solve(table, *space.rows, method, options);
     CHECK(large.outcome.kernel_rows <= data.n);
-    limits.cache_bytes = 2 * data.n * (limits.double_rows ? sizeof(double) : sizeof(float));
-    const Fit tiny = solve(table, *space.rows, method, limits);
+    options.cache_bytes = 2 * data.n * (options.double_rows ? sizeof(double) : sizeof(float));
+    const Fit tiny = solve(table, *space.rows, method, options);
     CHECK(same(large, tiny));
     CHECK(tiny.outcome.kernel_rows > large.outcome.kernel_rows);
   });
+}
+
+TEST(a_cache_serves_one_run_after_another) {
+  Random random(51);
+  const Data data(random, 30, 2, 4, 1.0);
+  const Space space(rbf, data);
+  RowCache<double> cache(*space.rows, large_cache);
+  for (const auto& [table, method] : cases_on(data)) {
+    const check::Context here(std::string(name(method)) + ", " + name(table.treatment));
+    const Hinges hinges = table.hinges();
+    const Fit alone = solve(table, *space.rows, method, precise);
+    for (const bool again : {false, true}) {
+      Fit fit = Fit::zero(table);
+      Monitor monitor(go_on);
+      const Index before = cache.rows_computed();
+      fit.outcome = run(hinges, cache, method, precise, {fit.alpha, fit.score, fit.threshold}, monitor);
+      CHECK(same(fit, alone));
+      CHECK(fit.outcome.kernel_rows == cache.rows_computed() - before);  // its own, not those of earlier runs
+      if (again) CHECK(fit.outcome.kernel_rows == 0);
+    }
+  }
 }
 
 TEST(step_limits_are_kept_and_runs_can_be_taken_up_again) {
   Random random(37);
   const Data data(random, 25, 2, 4, 1.0);
   const Space space(rbf, data);
-  for_cases(data, [&](const Table& table, Method method, Limits limits) {
+  for_cases(data, [&](const Table& table, Method method, Options options) {
     Fit fit = Fit::zero(table);
     for (const Index max_steps : {0, 1, 7, 20}) {
-      limits.max_steps = max_steps;
-      solve_from(fit, table, *space.rows, method, limits);
+      options.max_steps = max_steps;
+      solve_from(fit, table, *space.rows, method, options);
       CHECK(fit.outcome.status == Status::max_iter);
       CHECK(fit.outcome.steps == max_steps);
       CHECK(fit.outcome.kernel_rows <= 2 * max_steps);
-      check_state(table, space, fit, state_precision(limits));
+      check_state(table, space, fit, state_precision(options));
     }
-    limits.max_steps = many_steps;
-    solve_from(fit, table, *space.rows, method, limits);
+    options.max_steps = many_steps;
+    solve_from(fit, table, *space.rows, method, options);
     CHECK(fit.outcome.steps > 0);
-    check_optimum(table, space, fit, limits.tol);
+    check_optimum(table, space, fit, options.tol);
     const Fit before = fit;
-    solve_from(fit, table, *space.rows, method, limits);  // there is nothing left to do
+    solve_from(fit, table, *space.rows, method, options);  // there is nothing left to do
     CHECK(fit.outcome.status == Status::converged);
     CHECK(fit.outcome.steps <= (table.treatment == Thresholds::ordered ? 10 : 0));  // mu summed up anew are rounded
     CHECK(largest_difference(fit.alpha, before.alpha) <= 1e-12);
@@ -482,11 +553,11 @@ TEST(an_optimum_needs_no_steps_allowed) {
   Random random(43);
   const Data data(random, 25, 2, 4, 1.0);
   const Space space(rbf, data);
-  for_cases(data, [&](const Table& table, Method method, Limits limits) {
+  for_cases(data, [&](const Table& table, Method method, Options options) {
     if (table.treatment == Thresholds::ordered) return;
-    Fit fit = solve(table, *space.rows, method, limits);
-    limits.max_steps = 0;
-    solve_from(fit, table, *space.rows, method, limits);
+    Fit fit = solve(table, *space.rows, method, options);
+    options.max_steps = 0;
+    solve_from(fit, table, *space.rows, method, options);
     CHECK(fit.outcome.status == Status::converged && fit.outcome.steps == 0);
   });
 }
@@ -512,6 +583,55 @@ TEST(what_float_rows_cannot_do_is_said_and_double_rows_finish) {
   }
 }
 
+TEST(a_strict_judge_gets_a_tighter_tolerance) {
+  Random random(47);
+  const Data data(random, 25, 2, 4, 1.0);
+  const Space space(rbf, data);
+  for (const auto& [table, method] : cases_on(data)) {
+    const check::Context here(std::string(name(method)) + ", " + name(table.treatment));
+    std::vector<double> asked;
+    Fit fit = Fit::zero(table);
+    const auto judge = [&](double tol) {
+      asked.push_back(tol);
+      const plain::Point point(table, space.matrix, fit.alpha);
+      CHECK(point.violation() <= tol + 1e-9);
+      CHECK(largest_difference(fit.score, point.score()) <= 1e-9);  // it is asked about exact scores
+      return asked.size() < 3 ? 0.01 * tol : tol;
+    };
+    solve_from(fit, table, *space.rows, method, {0.1, many_steps, large_cache, true}, go_on, judge);
+    CHECK(asked == std::vector<double>({0.1, 0.01 * 0.1, 0.01 * (0.01 * 0.1)}));
+    check_optimum(table, space, fit, 1e-5);
+  }
+}
+
+TEST(a_judge_who_is_never_content_does_no_harm) {
+  Random random(48);
+  const Data data(random, 25, 2, 4, 1.0);
+  const Space space(rbf, data);
+  for_cases(data, [&](const Table& table, Method method, Options options) {
+    options.max_steps = 10000;
+    const Fit content = solve(table, *space.rows, method, options);
+    const Fit fit = solve(table, *space.rows, method, options, go_on, [](double tol) { return 1e-3 * tol; });
+    CHECK(fit.outcome.status == Status::imprecise ||
+          (options.double_rows && fit.outcome.status == Status::max_iter));  // double goes on about rounding
+    const plain::Point point(table, space.matrix, fit.alpha);
+    CHECK(point.is_in_box() && point.infeasibility() <= 1e-10);
+    CHECK(point.dual() >= plain::Point(table, space.matrix, content.alpha).dual() - 1e-9);
+  });
+}
+
+TEST(float_rows_are_refused_for_tolerances_out_of_their_reach) {
+  Random random(50);
+  const Data data(random, 12, 2, 3, 1.0);
+  const Space space(rbf, data);
+  for_cases(data, [&](const Table& table, Method method, Options options) {
+    options.tol = 1e-8;
+    const Fit fit = solve(table, *space.rows, method, options);
+    CHECK(fit.outcome.status == (options.double_rows ? Status::converged : Status::imprecise));
+    check_state(table, space, fit, state_precision(options));
+  });
+}
+
 TEST(every_step_climbs_the_dual) {
   Random random(38);
   const Data data(random, 20, 2, 4, 1.0);
@@ -525,6 +645,40 @@ TEST(every_step_climbs_the_dual) {
       const double dual = plain::Point(table, space.matrix, fit.alpha).dual();
       CHECK(dual > last);
       last = dual;
+    }
+  }
+}
+
+/// One step of Gu et al. 2020, (9) and (10), from the definitions.
+void plain_greedy_step(const Table& table, const Space& space, std::vector<double>& alpha) {
+  const plain::Point point(table, space.matrix, alpha);
+  const std::vector<double> b = point.thresholds();
+  double longest = -1.0, target = 0.0;
+  Index chosen = 0;
+  for (Index v = 0; v < table.size(); ++v) {
+    const Index i = table.sample[v];
+    const double slope = table.sign[v] * (point.score()[i] - b[table.threshold[v]]) - table.offset[v];
+    const double length = std::abs(std::clamp(alpha[v] - slope, 0.0, table.cap[v]) - alpha[v]);
+    if (length <= longest) continue;
+    const double curvature = space.matrix[i * space.n + i] + (table.treatment == Thresholds::penalized ? 1.0 : 0.0);
+    longest = length;
+    chosen = v;
+    target = std::clamp(alpha[v] - slope / curvature, 0.0, table.cap[v]);
+  }
+  alpha[chosen] = target;
+}
+
+TEST(gcd_takes_the_steps_of_the_paper) {
+  Random random(49);
+  const Data data(random, 20, 2, 4, 1.0);
+  const Space space(rbf, data);
+  for (const Table& table :
+       {implicit_table(data, Thresholds::penalized, 0.7), regression_table(data, Thresholds::none, 0.7)}) {
+    std::vector<double> expected(table.size(), 0.0);
+    for (Index steps = 1; steps <= 40; ++steps) {
+      plain_greedy_step(table, space, expected);
+      const Fit fit = solve(table, *space.rows, Method::gcd, {1e-6, steps, large_cache, true});
+      CHECK(largest_difference(fit.alpha, expected) <= 1e-9);
     }
   }
 }
@@ -631,7 +785,7 @@ TEST(solvers_in_threads_give_what_they_give_alone) {
   const std::vector<Case> cases = cases_on(data);
   std::vector<Fit> alone;
   for (const auto& [table, method] : cases)
-    for (const Limits& limits : {precise, single}) alone.push_back(solve(table, *space.rows, method, limits));
+    for (const Options& options : {precise, single}) alone.push_back(solve(table, *space.rows, method, options));
   std::vector<std::jthread> threads;
   for (std::size_t thread = 0; thread < 4; ++thread)
     threads.emplace_back([&, thread] {

@@ -13,10 +13,11 @@ def gcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int) -> tuple[np.
     for steps in range(max_iter + 1):
         slope = h.sign * (score[h.sample] - b[h.threshold]) - h.offset
         may_move = np.where(slope < 0, alpha < h.cap, alpha > 0)
-        violation = np.abs(slope) * may_move
-        v = violation.argmax()  # the lowest number on ties
-        if violation[v] <= tol or steps == max_iter:
+        violation = np.abs(slope) * may_move  # (11)
+        if violation.max() <= tol or steps == max_iter:
             return alpha, steps
+        projected = np.abs(np.clip(alpha - slope, 0.0, h.cap) - alpha)  # (9)
+        v = projected.argmax() if projected.max() > tol else violation.argmax()  # the lowest number on ties
         i, k = h.sample[v], h.threshold[v]
         target = np.clip(alpha[v] - slope[v] / max(K[i, i] + penalty, 1e-12), 0.0, h.cap[v])
         delta = h.sign[v] * (target - alpha[v])

@@ -26,7 +26,7 @@ from ordsvm.estimators.validation import (
 from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem
 from ordsvm.result import FitResult
-from ordsvm.solvers import Control, Solution, choose, solve
+from ordsvm.solvers import Control, KernelMatrix, Solution, choose, solve
 
 Floats = NDArray[np.float64]
 
@@ -99,7 +99,8 @@ class KernelMachine(BaseEstimator):
         solver = choose(self.solver, problem.thresholds)
         gamma = gamma_value(self.gamma, X) if isinstance(self.kernel, str) else 1.0
         kernel = make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
-        solution = solve(problem, kernel.rows(reordered(X, order)), solver, self._control(), self._start(problem))
+        matrix = KernelMatrix(kernel.rows(reordered(X, order)), float(self.cache_size))
+        solution = solve(problem, matrix, solver, self._control(), self._start(problem))
         self.kernel_ = kernel
         self.result_ = solution.result
         self.n_iter_ = solution.result.n_iter
@@ -113,7 +114,6 @@ class KernelMachine(BaseEstimator):
             tol=float(self.tol),
             max_iter=check_max_iter(self.max_iter),
             time_limit=self.time_limit,
-            cache_size=float(self.cache_size),
             callback=self.callback,
             verbose=bool(self.verbose),
         )

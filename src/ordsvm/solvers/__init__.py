@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ordsvm import _core
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.result import FitResult
-from ordsvm.solvers.base import Control, Floats, Run, Solver
+from ordsvm.solvers.base import Control, Floats, KernelMatrix, Run, Solver
 from ordsvm.solvers.gcd import GCD
 from ordsvm.solvers.smo import SMO
 
-__all__ = ["GCD", "SMO", "SOLVERS", "Control", "Solution", "Solver", "choose", "solve"]
+__all__ = ["GCD", "SMO", "SOLVERS", "Control", "KernelMatrix", "Solution", "Solver", "choose", "solve"]
 
 SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (SMO, GCD)}
 
@@ -45,10 +44,10 @@ def choose(solver: str | Solver, thresholds: Thresholds) -> Solver:
 
 
 def solve(
-    problem: Problem, rows: _core.Rows, solver: Solver, control: Control, start: Floats | None = None
+    problem: Problem, matrix: KernelMatrix, solver: Solver, control: Control, start: Floats | None = None
 ) -> Solution:
     """Solves the dual from `start` (made feasible) or from α = 0 and proves how well."""
-    run = Run(problem, rows, control, start)
+    run = Run(problem, matrix, control, start)
     run.solver_name = solver.name
     solver.solve(run)
     certificate = problem.certificate(run.alpha, run.score)

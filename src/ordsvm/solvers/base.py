@@ -23,14 +23,35 @@ CADENCE = 0.2  # seconds between two `Progress`
 
 @dataclass(frozen=True)
 class Control:
-    """When to stop, how much memory the rows of K may take, and who is told how it goes."""
+    """When to stop, and who is told how it goes."""
 
     tol: float = 1e-3
     max_iter: int = -1
     time_limit: float | None = None
-    cache_size: float = 200.0
     callback: Callable[[Progress], bool | None] | None = None
     verbose: bool = False
+
+
+class KernelMatrix:
+    """The kernel matrix of the training samples: rows on demand, and caches of them that several fits may share."""
+
+    def __init__(self, rows: _core.Rows, cache_size: float = 200.0) -> None:
+        self.rows = rows
+        self.cache_size = cache_size
+        self._caches: dict[bool, _core.Cache] = {}
+
+    def cache(self, double_rows: bool) -> _core.Cache:
+        """The one cache there is, in the wanted precision: the budget is for all rows together."""
+        if double_rows not in self._caches:
+            needed = 2 * (8 if double_rows else 4) * len(self.rows)
+            budget = int(self.cache_size * 2**20)
+            if budget < needed:
+                raise ValueError(
+                    f"cache_size={self.cache_size} MB does not hold two rows of the kernel matrix of "
+                    f"{len(self.rows)} samples: give at least {needed / 2**20:.2g} MB."
+                )
+            self._caches = {double_rows: _core.cache(self.rows, budget, double_rows)}
+        return self._caches[double_rows]
 
 
 class Run:
@@ -39,9 +60,9 @@ class Run:
     The core works on `alpha`, `score` and `threshold` in place; `report` may read them whenever it is called.
     """
 
-    def __init__(self, problem: Problem, rows: _core.Rows, control: Control, start: Floats | None) -> None:
+    def __init__(self, problem: Problem, matrix: KernelMatrix, control: Control, start: Floats | None) -> None:
         self.problem = problem
-        self.rows = rows
+        self.matrix = matrix
         self.control = control
         self.started = time.perf_counter()
         self.stopped_by = "converged"
@@ -79,14 +100,9 @@ class Run:
         live = _core.LiveArrays(self.alpha, self.score, self.threshold)
         steps = self.control.max_iter if self.control.max_iter >= 0 else np.iinfo(np.int64).max
         for double_rows in (False, True) if precision == "float32" else (True,):
-            limits = _core.Limits(
-                tol=self.control.tol,
-                max_steps=steps - self.n_iter,
-                cache_bytes=self._cache_bytes(8 if double_rows else 4),
-                double_rows=double_rows,
-            )
+            limits = _core.Limits(self.control.tol, steps - self.n_iter)
             self._earlier = (self.n_iter, self.kernel_rows)
-            outcome = solver(self.table(), self.rows, limits, live, self, *options)
+            outcome = solver(self.table(), self.matrix.cache(double_rows), limits, live, self, *options)
             self._count(outcome.steps, outcome.kernel_rows)
             if outcome.status is not _core.Status.imprecise:
                 break
@@ -142,17 +158,7 @@ class Run:
         self.n_iter, self.kernel_rows = self._earlier[0] + steps, self._earlier[1] + kernel_rows
 
     def _exact_scores(self) -> Floats:
-        return self.rows.product(self.problem.beta(self.alpha))
-
-    def _cache_bytes(self, element: int) -> int:
-        needed = 2 * element * self.problem.n_samples
-        budget = int(self.control.cache_size * 2**20)
-        if budget < needed:
-            raise ValueError(
-                f"cache_size={self.control.cache_size} MB does not hold two rows of the kernel matrix of "
-                f"{self.problem.n_samples} samples: give at least {needed / 2**20:.2g} MB."
-            )
-        return budget
+        return self.matrix.rows.product(self.problem.beta(self.alpha))
 
 
 class Solver(Protocol):

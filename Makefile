@@ -7,15 +7,22 @@ BIN := $(VENV)/bin
 NATIVE := $(wildcard cpp/*.hpp cpp/*.cpp cpp/solvers/*.hpp)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all lint format sanitize bench clean
+.PHONY: demo test test-all core-test lint format sanitize bench clean
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
 
-test: $(VENV)/test
+test: $(VENV)/test core-test
 	$(BIN)/python -m pytest -m "not slow"
 
-test-all: $(VENV)/test $(VENV)/bench
+# The C++ core's own tests as they are compiled for use, whichever instruction set this machine has.
+core-test: $(VENV)/cmake
+	@mkdir -p build
+	@$(BIN)/cmake -S . -B build/core -DCMAKE_BUILD_TYPE=Release > build/core.log && $(BIN)/cmake --build build/core -j 2 >> build/core.log \
+	  || (cat build/core.log; exit 1)
+	@build/core/core_tests
+
+test-all: $(VENV)/test $(VENV)/bench core-test
 	$(BIN)/python -m pytest
 
 bench: $(VENV)/bench

@@ -58,6 +58,7 @@ class CallableRows final : public RowSource {
   double diagonal(Index i) const override { return diagonal_.data()[i]; }
   void row(Index i, std::span<float> out) const override { call(i, out); }
   void row(Index i, std::span<double> out) const override { call(i, out); }
+  nb::object& function() { return function_; }
 
  private:
   template <class T>
@@ -68,8 +69,28 @@ class CallableRows final : public RowSource {
     std::transform(values.data(), values.data() + size(), out.data(), [](double x) { return static_cast<T>(x); });
   }
   Vector<const double> diagonal_;
-  nb::callable function_;
+  nb::object function_;
 };
+
+/// The function of CallableRows may lead back to the rows: the garbage collector has to see it.
+CallableRows* callable_rows(PyObject* self) {
+  return nb::inst_ready(self) ? dynamic_cast<CallableRows*>(nb::inst_ptr<RowSource>(self)) : nullptr;
+}
+
+int traverse_rows(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (CallableRows* rows = callable_rows(self)) Py_VISIT(rows->function().ptr());
+  return 0;
+}
+
+int clear_rows(PyObject* self) {
+  if (CallableRows* rows = callable_rows(self)) rows->function() = nb::none();
+  return 0;
+}
+
+PyType_Slot rows_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_rows)},
+                            {Py_tp_clear, reinterpret_cast<void*>(clear_rows)},
+                            {0, nullptr}};
 
 /// A monitor that asks a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol) -> tol to go on
 /// with. Signals come first, so that Ctrl-C works whatever the object does.
@@ -91,15 +112,35 @@ struct LiveArrays {
   Variables variables() const { return {span(alpha), span(score), span(threshold)}; }
 };
 
-/// A cache of rows in float or double, which may serve several solves.
+/// A cache of rows in float or double, which may serve several solves. It holds on to Python's rows itself, so that
+/// the garbage collector sees it do so.
 struct Cache {
   std::variant<std::unique_ptr<RowCache<float>>, std::unique_ptr<RowCache<double>>> rows;
+  nb::object source;
 };
 
-Cache make_cache(const RowSource& rows, std::size_t budget_bytes, bool double_rows) {
-  if (double_rows) return {std::make_unique<RowCache<double>>(rows, budget_bytes)};
-  return {std::make_unique<RowCache<float>>(rows, budget_bytes)};
+Cache make_cache(const nb::object& source, std::size_t budget_bytes, bool double_rows) {
+  const RowSource& rows = nb::cast<const RowSource&>(source);
+  if (double_rows) return {std::make_unique<RowCache<double>>(rows, budget_bytes), source};
+  return {std::make_unique<RowCache<float>>(rows, budget_bytes), source};
 }
+
+int traverse_cache(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Cache>(self)->source.ptr());
+  return 0;
+}
+
+int clear_cache(PyObject* self) {
+  Cache* cache = nb::inst_ptr<Cache>(self);
+  cache->rows = std::unique_ptr<RowCache<float>>();
+  cache->source = nb::none();
+  return 0;
+}
+
+PyType_Slot cache_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_cache)},
+                             {Py_tp_clear, reinterpret_cast<void*>(clear_cache)},
+                             {0, nullptr}};
 
 /// Runs `solver(cache, variables, monitor)` without the interpreter's lock.
 template <class Solver>
@@ -200,9 +241,9 @@ void bind_kernels(nb::module_& m) {
             new (self) Kernel{kind, gamma, coef0, degree};
           },
           "kind"_a, "gamma"_a = 1.0, "coef0"_a = 0.0, "degree"_a = 3.0);
-  nb::class_<RowSource>(m, "Rows")
+  nb::class_<RowSource>(m, "Rows", nb::type_slots(rows_slots))
       .def("__len__", &RowSource::size)
-      .def("diagonal", &RowSource::diagonal, "i"_a)
+      .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
       .def("row", &row_of, "i"_a)
       .def("product", &product_with, "beta"_a);
   bind_dense<float>(m);
@@ -230,8 +271,8 @@ void bind_solvers(nb::module_& m) {
       .def(
           "__init__", [](Limits* self, double tol, Index max_steps) { new (self) Limits{tol, max_steps}; }, "tol"_a,
           "max_steps"_a);
-  nb::class_<Cache>(m, "Cache");
-  m.def("cache", &make_cache, "rows"_a, "budget_bytes"_a, "double_rows"_a, nb::keep_alive<0, 1>());
+  nb::class_<Cache>(m, "Cache", nb::type_slots(cache_slots));
+  m.def("cache", &make_cache, "rows"_a, "budget_bytes"_a, "double_rows"_a);
   nb::class_<LiveArrays>(m, "LiveArrays")
       .def(
           "__init__",

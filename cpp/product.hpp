@@ -1,6 +1,7 @@
 // f = K beta in double, from rows of K made for the purpose and thrown away.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels.hpp"

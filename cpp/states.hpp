@@ -1,7 +1,10 @@
 // What a solver keeps up to date: the scores f = K beta and, for penalised thresholds, b = -gamma.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
+#include <limits>
 #include <vector>
 
 #include "monitor.hpp"
@@ -113,6 +116,22 @@ class KernelState {
   std::span<const T> diagonal() const { return diagonal_; }
   /// Since this state was made.
   Index rows_computed() const { return cache_.rows_computed() - rows_before_; }
+
+  /// Recomputes the scores and tells whether they had drifted by at most tol.
+  bool carries(double tol, Monitor& monitor, Index steps) {
+    const std::vector<double> before(variables_.score.begin(), variables_.score.end());
+    if (!recompute(monitor, steps)) return true;  // asked to stop: not for lack of precision
+    double drift = 0.0;
+    for (std::size_t i = 0; i < before.size(); ++i) drift = std::max(drift, std::abs(before[i] - variables_.score[i]));
+    return drift <= tol;
+  }
+
+  /// What rounding in double leaves of a score at worst: no smaller violation can be told from none.
+  double resolution() const {
+    double total = 0.0;
+    for (const double beta : hinges_.beta(variables_.alpha)) total += std::abs(beta);
+    return std::numeric_limits<double>::epsilon() * total * *std::max_element(diagonal_.begin(), diagonal_.end());
+  }
 
   /// See `recompute` above. The scores that steps are chosen by follow.
   bool recompute(Monitor& monitor, Index steps) {

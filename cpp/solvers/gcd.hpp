@@ -61,20 +61,24 @@ class Gcd {
   Outcome run(const Limits& limits, Monitor& monitor) {
     double tol = limits.tol;
     int recomputations = 0;
+    PrecisionCheck<T> check(hinges_.n_samples);
     for (Index steps = 0;; ++steps) {
       const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
-      if (tol < least_tol<T>) return outcome(Status::imprecise);
-      Index hinge = choose(tol);
+      if (!check.passed(state_, tol, monitor, steps)) return outcome(Status::imprecise);
+      Index hinge = choose(std::max(tol, check.floor));
       if (hinge < 0) {
         if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
-        if (worst(Frontier<double>(hinges_, variables_.score, variables_.alpha)).violation <= tol) {
+        const double exact = worst(Frontier<double>(hinges_, variables_.score, variables_.alpha)).violation;
+        if (exact <= tol) {
           const double judged = monitor.judge(tol);
           if (judged >= tol) return outcome(Status::converged);
           tol = judged;
           recomputations = 0;
+        } else if (exact <= check.floor || ++recomputations > max_recomputations) {
+          return outcome(Status::imprecise);
         }
         hinge = choose(tol);
-        if (hinge < 0 || ++recomputations > max_recomputations) return outcome(Status::imprecise);
+        if (hinge < 0) return outcome(Status::imprecise);
       }
       if (steps >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "frontier.hpp"
@@ -56,20 +57,24 @@ class Smo {
   Outcome run(const Limits& limits, Monitor& monitor) {
     double tol = limits.tol;
     int recomputations = 0;
+    PrecisionCheck<T> check(hinges_.n_samples);
     for (Index steps = 0;; ++steps) {
       const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
-      if (tol < least_tol<T>) return outcome(Status::imprecise);
+      if (!check.passed(state_, tol, monitor, steps)) return outcome(Status::imprecise);
       Pair pair = select(frontier_);
-      if (pair.violation <= tol) {
+      if (pair.violation <= std::max(tol, check.floor)) {
         if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
-        if (select(Frontier<double>(hinges_, score_, alpha_)).violation <= tol) {
+        const double exact = select(Frontier<double>(hinges_, score_, alpha_)).violation;
+        if (exact <= tol) {
           const double judged = monitor.judge(tol);
           if (judged >= tol) return outcome(Status::converged);
           tol = judged;
           recomputations = 0;
+        } else if (exact <= check.floor || ++recomputations > max_recomputations) {
+          return outcome(Status::imprecise);
         }
         pair = select(frontier_);
-        if (pair.violation <= tol || ++recomputations > max_recomputations) return outcome(Status::imprecise);
+        if (pair.violation <= tol) return outcome(Status::imprecise);
       }
       if (steps >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
@@ -91,7 +96,8 @@ class Smo {
   void start_mu() {
     for (Index v = 0; v < hinges_.size(); ++v) mu_[hinges_.threshold[v] + 1] -= hinges_.sign[v] * alpha_[v];
     for (Index k = 0; k < hinges_.n_thresholds; ++k) mu_[k + 1] += mu_[k];
-    for (double& mu : mu_) mu = std::max(mu, 0.0);
+    const double rounding = 1e-12 * std::accumulate(alpha_.begin(), alpha_.end(), 0.0);
+    for (double& mu : mu_) mu = mu > rounding ? mu : 0.0;
     mu_.back() = 0.0;
   }
 
@@ -111,21 +117,20 @@ class Smo {
     return worst;
   }
 
-  /// The active threshold J of (17), with (18) carried over whole runs of active mu.
+  /// The active threshold J of (17), with (18) carried over whole runs of active mu. (At the last threshold of a run
+  /// the running maximum of b_low is the run's, so it need not be carried back.)
   Pair select_ordered() const {
     const Index m = hinges_.n_thresholds;
-    std::vector<Index> low_at(m), up_at(m), run_first(m), run_last(m);
+    std::vector<Index> low_at(m), up_at(m), run_first(m);
     for (Index k = 0; k < m; ++k) {  // running maximum of b_low, first threshold of the run
       low_at[k] = k > 0 && bounds_[low_at[k - 1]].low >= bounds_[k].low ? low_at[k - 1] : k;
       run_first[k] = k > 0 && mu_[k] > 0.0 ? run_first[k - 1] : k;
     }
-    for (Index k = m - 1; k >= 0; --k) {  // running minimum of b_up, last threshold of the run
+    for (Index k = m - 1; k >= 0; --k)  // running minimum of b_up
       up_at[k] = k + 1 < m && bounds_[up_at[k + 1]].up <= bounds_[k].up ? up_at[k + 1] : k;
-      run_last[k] = k + 1 < m && mu_[k + 1] > 0.0 ? run_last[k + 1] : k;
-    }
     Pair worst{-infinity, -1, -1, 0, 0};
     for (Index k = 0; k < m; ++k) {
-      const Index low = low_at[run_last[k]], up = up_at[run_first[k]];
+      const Index low = low_at[k], up = up_at[run_first[k]];
       const double violation = bounds_[low].low - bounds_[up].up;
       if (violation > worst.violation)
         worst = {violation, bounds_[low].low_at, bounds_[up].up_at, run_first[low], m - 1};

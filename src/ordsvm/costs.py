@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordsvm.checks import as_floats
+
 Floats = NDArray[np.float64]
 
 NAMES = ("absolute", "zero-one", "squared")
@@ -23,7 +25,7 @@ def cost_matrix(cost: str | ArrayLike, n_ranks: int) -> Floats:
         if cost not in named:
             raise ValueError(f"cost={cost!r} is unknown: give one of {', '.join(map(repr, NAMES))} or a matrix.")
         return named[cost]
-    return _checked(np.asarray(cost, dtype=np.float64), n_ranks)
+    return _checked(as_floats("cost", cost), n_ranks)
 
 
 def _checked(matrix: Floats, n_ranks: int) -> Floats:

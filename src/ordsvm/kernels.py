@@ -38,9 +38,11 @@ class Kernel(ABC):
 
     def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
         """k(X, Y) @ beta, a block of rows at a time."""
+        if len(beta) == 0:
+            return np.zeros(X.shape[0])
         step = max(1, _BLOCK_BYTES // (8 * max(1, len(beta))))
         blocks = [self(X[i : i + step], Y) @ beta for i in range(0, X.shape[0], step)]
-        return np.concatenate(blocks) if blocks else np.zeros(0)
+        return np.concatenate(blocks)
 
 
 class NativeKernel(Kernel):
@@ -174,7 +176,7 @@ def make_kernel(
         "laplacian": lambda: Laplacian(gamma),
         "precomputed": Precomputed,
     }
-    if kernel not in named:
+    if not isinstance(kernel, str) or kernel not in named:
         raise ValueError(
             f"kernel={kernel!r} is unknown: give one of {', '.join(map(repr, NAMES))} or a function of two matrices."
         )
@@ -188,12 +190,16 @@ def gamma_value(gamma: str | float, X: Data) -> float:
     if gamma == "scale":
         mean = X.mean(dtype=np.float64)
         variance = X.multiply(X).mean(dtype=np.float64) - mean**2 if sp.issparse(X) else X.var(dtype=np.float64)
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
     return float(gamma)
 
 
 def _float64(X: Data) -> Data:
-    return X.astype(np.float64, copy=False)
+    """In double, and where sparse with 32-bit indices if they suffice: not all of scikit-learn takes others."""
+    X = X.astype(np.float64, copy=False)
+    if sp.issparse(X) and X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < np.iinfo(np.int32).max:
+        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    return X
 
 
 def _dot(X: Data, Y: Data) -> Floats:

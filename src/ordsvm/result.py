@@ -31,7 +31,8 @@ class Progress:
 class FitResult:
     """The end of a fit, with objective, gap and violation recomputed in float64 from alpha.
 
-    status        "converged", or what stopped it: "max_iter", "time_limit", "callback"
+    status        "converged", or what stopped it: "max_iter", "time_limit", "callback", "precision" (tol is finer than
+                  float64 sums are)
     objective     the primal objective of this model; the optimum lies between objective − gap and objective
     gap           how far from the optimum the model can be at most
     violation     of the optimality conditions; a solver converges when it is at most tol

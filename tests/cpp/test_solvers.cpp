@@ -715,7 +715,7 @@ TEST(a_stop_in_the_middle_leaves_a_feasible_point) {
     Fit fit = solve(table, slow, method, single, [&](Index steps, Index rows) {
       seen_steps = steps;
       seen_rows = rows;
-      return true;
+      return steps > 0;
     });
     CHECK(fit.outcome.status == Status::stopped);
     CHECK(fit.outcome.steps > 0 && fit.outcome.steps == seen_steps);
@@ -734,12 +734,10 @@ TEST(a_stop_while_scores_are_recomputed_leaves_them_as_they_were) {
   for (const auto& [table, method] : cases_on(data)) {
     const check::Context here(std::string(name(method)) + ", " + name(table.treatment));
     const Fit undisturbed = solve(table, *space.rows, method, single);
-    const Fit fit = solve(table, slow, method, single, [](Index, Index) { return true; });
+    const Fit fit = solve(table, slow, method, single, [](Index steps, Index) { return steps > 0; });
     CHECK(fit.outcome.status == Status::stopped);
     CHECK(0 < fit.outcome.steps && fit.outcome.steps <= undisturbed.outcome.steps);
     check_state(table, space, fit, state_precision(single));
-    const plain::Point point(table, space.matrix, fit.alpha);
-    CHECK(point.violation() <= single.tol + state_precision(single));  // it was about to end
   }
 }
 

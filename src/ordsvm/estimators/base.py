@@ -15,12 +15,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordsvm.checks import check_number, check_positive
 from ordsvm.estimators.validation import (
     check_callback,
     check_gamma,
+    check_magnitude,
     check_max_iter,
-    check_number,
-    check_positive,
     check_square_kernel,
 )
 from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
@@ -84,6 +84,7 @@ class KernelMachine(BaseEstimator):
         X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
         if self._is_precomputed():
             check_square_kernel(X)
+        check_magnitude(X)
         return _canonical(X)
 
     def _check_new_data(self, X: Any) -> Any:
@@ -137,11 +138,16 @@ class KernelMachine(BaseEstimator):
 
     def _scores(self, X: Any) -> Floats:
         """f(x) for every row of X."""
+        check_magnitude(X)
         if isinstance(self.kernel_, Precomputed):
-            return X[:, self.support_].astype(np.float64) @ self.dual_coef_
-        if isinstance(self.kernel_, Linear):
-            return np.asarray(X @ self.coef_, dtype=np.float64).ravel()
-        return self.kernel_.scores(X, self.support_vectors_, self.dual_coef_)
+            scores = X[:, self.support_].astype(np.float64) @ self.dual_coef_
+        elif isinstance(self.kernel_, Linear):
+            scores = np.asarray(X @ self.coef_, dtype=np.float64).ravel()
+        else:
+            scores = self.kernel_.scores(X, self.support_vectors_, self.dual_coef_)
+        if not np.all(np.isfinite(scores)):
+            raise ValueError("Scores overflow for some rows of X: their values are too large for this kernel.")
+        return scores
 
     @property
     def coef_(self) -> Floats:
@@ -156,6 +162,7 @@ class KernelMachine(BaseEstimator):
             "max_iter": "raise max_iter",
             "time_limit": "raise time_limit",
             "callback": "let the callback return False for longer",
+            "precision": "float64 sums can't resolve such a tol",
         }[result.status]
         warnings.warn(
             f"{type(self).__name__} was stopped by {result.status} after {result.n_iter} steps with relative gap "

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ordsvm.estimators.base import reordered
 from ordsvm.estimators.ordinal import ThresholdModel
 from ordsvm.kernels import Precomputed
+from ordsvm.labels import encode_labels
 from ordsvm.problem import Certificate
 
 
@@ -22,7 +23,8 @@ def certify(model: ThresholdModel, X: Any, y: Any, sample_weight: Any = None) ->
     """
     check_is_fitted(model)
     X = model._check_new_data(X)
-    _, problem, order = model._formulate(X, y, sample_weight)
+    ranks = encode_labels(y, model.categories, estimator_name=type(model).__name__)
+    _, problem, order = model._formulate(X, ranks, sample_weight)
     if len(problem.hinges) != len(model.result_.alpha):
         raise ValueError(
             f"The model has {len(model.result_.alpha)} dual variables, but these data make {len(problem.hinges)}: "

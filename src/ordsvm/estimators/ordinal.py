@@ -15,7 +15,7 @@ from ordsvm import formulations
 from ordsvm.costs import cost_matrix, threshold_costs
 from ordsvm.estimators.base import KernelMachine
 from ordsvm.estimators.validation import check_sample_weight, class_weights
-from ordsvm.labels import encode_labels
+from ordsvm.labels import Ranks, encode_labels
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.thresholds import undetermined
 
@@ -24,16 +24,16 @@ Floats = NDArray[np.float64]
 
 def _loose_ranks(problem: Problem, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Ranks without samples beside a threshold that nothing determines."""
-    if problem.thresholds is Thresholds.PENALIZED:
-        return np.zeros(len(present), dtype=bool)
     loose = undetermined(problem.levels(np.zeros(problem.n_samples)), problem.thresholds is Thresholds.ORDERED)
-    beside = np.append(loose, False) | np.insert(loose, 0, False)
-    if np.any(loose & present[:-1] & present[1:]):
+    between = loose & present[:-1] & present[1:]
+    if between.any():
         raise ValueError(
-            f"The cost leaves the threshold above rank {int(np.flatnonzero(loose)[0])} without a price on one side: "
+            f"The cost puts no price on one side of the threshold above rank {int(np.flatnonzero(between)[0])}: "
             "give a cost matrix in which neighbouring ranks differ."
         )
-    return beside & ~present
+    if problem.thresholds is Thresholds.PENALIZED:  # the penalty determines what no sample does
+        return np.zeros(len(present), dtype=bool)
+    return (np.append(loose, False) | np.insert(loose, 0, False)) & ~present
 
 
 def _warn_loose(labels: NDArray[Any]) -> None:
@@ -41,7 +41,7 @@ def _warn_loose(labels: NDArray[Any]) -> None:
         f"No sample of positive weight has the label {', '.join(map(str, labels))}, and nothing determines the "
         "thresholds beside it: it is left out of classes_ and will not be predicted.",
         UserWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
 
 
@@ -139,7 +139,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         """Trains on samples X with labels y."""
         self._check_parameters()
         X = self._check_training_data(X)
-        classes, problem, order = self._formulate(X, y, sample_weight)
+        ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)
+        classes, problem, order = self._formulate(X, ranks, sample_weight)
         solution = self._train(X, problem, order)
         self.classes_ = classes
         self.thresholds_ = solution.thresholds
@@ -163,40 +164,47 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         """The cost matrix of models that take one."""
         return None
 
-    def _formulate(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Problem, NDArray[np.int64]]:
+    def _formulate(self, X: Any, ranks: Ranks, sample_weight: Any) -> tuple[NDArray[Any], Problem, NDArray[np.int64]]:
         """Labels and weights as a problem: classes, problem, and which row of X is its i-th sample.
 
         In order of rank the hinges of a threshold look at consecutive samples, which is fast; a precomputed
         kernel stays as it is, for a copy would be large. A rank without samples that leaves a threshold beside
         it undetermined is dropped.
         """
-        ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)
         check_consistent_length(X, ranks.codes)
-        weight = check_sample_weight(sample_weight, len(ranks.codes))
-        weight = weight * class_weights(self.class_weight, ranks.classes, ranks.codes)[ranks.codes]
-        present = np.bincount(ranks.codes, weight, len(ranks.classes)) > 0
+        C = self._prices(ranks, sample_weight)
+        present = np.bincount(ranks.codes, C > 0, len(ranks.classes)) > 0
         if present.sum() < 2:
             raise ValueError(
-                f"Positive weights are left for {present.sum()} class only: {type(self).__name__} needs at least two "
-                "classes with samples of positive weight."
+                f"C × sample weight × class weight is zero for all but {present.sum()} of the classes: "
+                f"{type(self).__name__} needs at least two classes with samples of positive weight."
             )
         order = np.arange(len(ranks.codes)) if self._is_precomputed() else np.argsort(ranks.codes, kind="stable")
-        codes, weight = ranks.codes[order], weight[order]
+        codes, C = ranks.codes[order], C[order]
         keep = np.arange(len(ranks.classes))
-        problem = self._problem(codes, weight, keep, len(ranks.classes))
+        problem = self._problem(codes, C, keep, len(ranks.classes))
         loose = _loose_ranks(problem, present)
         if loose.any():
             _warn_loose(ranks.classes[loose])
             keep = np.flatnonzero(~loose)
-            problem = self._problem(codes, weight, keep, len(ranks.classes))
+            problem = self._problem(codes, C, keep, len(ranks.classes))
         return ranks.classes[keep], problem, order
 
-    def _problem(self, codes: NDArray[np.int64], weight: Floats, keep: NDArray[np.int64], n_classes: int) -> Problem:
+    def _prices(self, ranks: Ranks, sample_weight: Any) -> Floats:
+        """C × sample weight × class weight of every sample."""
+        weight = check_sample_weight(sample_weight, len(ranks.codes))
+        with np.errstate(over="ignore"):
+            C = float(self.C) * weight * class_weights(self.class_weight, ranks.classes, ranks.codes)[ranks.codes]
+        if not np.all(np.isfinite(C)):
+            raise ValueError("C × sample weight × class weight overflows: give smaller weights or a smaller C.")
+        return C
+
+    def _problem(self, codes: NDArray[np.int64], C: Floats, keep: NDArray[np.int64], n_classes: int) -> Problem:
         """The problem over the ranks in `keep`; samples of other ranks have weight 0 and so no hinges."""
         costs = self._costs(n_classes)
         worth = None if costs is None else threshold_costs(costs[np.ix_(keep, keep)])
         kept_codes = np.searchsorted(keep, codes).clip(0, len(keep) - 1)
-        return self._hinges(kept_codes, len(keep), self.C * weight, worth)
+        return self._hinges(kept_codes, len(keep), C, worth)
 
 
 class CostModel(ThresholdModel):

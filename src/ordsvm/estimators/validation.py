@@ -5,8 +5,7 @@ Every message says what was given, what is allowed and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from numbers import Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.class_weight import compute_class_weight
 
+from ordsvm.checks import as_floats, check_number
+
 Floats = NDArray[np.float64]
-
-
-def check_number(name: str, value: Any, allowed: str, test: Callable[[Any], bool]) -> float:
-    """`value` as a float if it is a real, finite number that passes `test`."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)) or not test(value):
-        raise ValueError(f"{name}={value!r} is not valid: give {allowed}.")
-    return float(value)
-
-
-def check_positive(name: str, value: Any) -> float:
-    return check_number(name, value, "a positive number", lambda number: number > 0)
 
 
 def check_gamma(gamma: Any) -> None:
@@ -35,10 +25,11 @@ def check_gamma(gamma: Any) -> None:
 
 
 def check_max_iter(max_iter: Any) -> int:
-    number = check_number("max_iter", max_iter, "-1 (no limit) or a whole number of steps", lambda n: n >= -1)
-    if number != int(number):
+    if isinstance(max_iter, float) and max_iter.is_integer():
+        max_iter = int(max_iter)
+    if isinstance(max_iter, bool) or not isinstance(max_iter, Integral) or max_iter < -1:
         raise ValueError(f"max_iter={max_iter!r} is not valid: give -1 (no limit) or a whole number of steps.")
-    return int(number)
+    return min(int(max_iter), int(np.iinfo(np.int64).max))
 
 
 def check_callback(callback: Any) -> None:
@@ -52,7 +43,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Floats:
         return np.ones(n_samples)
     if np.ndim(sample_weight) == 0:
         sample_weight = np.full(n_samples, sample_weight)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = as_floats("sample_weight", sample_weight)
     if weight.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got shape {weight.shape}.")
     check_consistent_length(weight, np.empty(n_samples))
@@ -75,7 +66,7 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
         unknown = [label for label in class_weight if label not in classes.tolist()]
         if unknown:
             raise ValueError(f"class_weight names labels that are not classes of y: {unknown}; remove them.")
-        weight = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
+        weight = as_floats("class_weight", [class_weight.get(label, 1.0) for label in classes.tolist()])
         if not np.all(np.isfinite(weight)) or np.any(weight < 0):
             raise ValueError(f"class_weight={class_weight!r} is not valid: weights must be finite and not negative.")
         return weight
@@ -83,6 +74,17 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
     weight = np.ones(len(classes))
     weight[present] = compute_class_weight(class_weight, classes=present, y=codes)
     return weight
+
+
+def check_magnitude(X: Any) -> None:
+    """Squares of the values, and sums of them, must not overflow."""
+    values = X.data if sp.issparse(X) else X
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if largest > 1e140:
+        raise ValueError(
+            f"X holds values as large as {largest:.0e}, which kernels can't be computed from: scale the features, for "
+            "instance with sklearn.preprocessing.StandardScaler."
+        )
 
 
 def check_square_kernel(X: Any) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.result import FitResult
 from ordsvm.solvers.base import Control, Floats, KernelMatrix, Run, Solver
@@ -33,7 +35,7 @@ def choose(solver: str | Solver, thresholds: Thresholds) -> Solver:
         if solver not in SOLVERS:
             raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, SOLVERS))}.")
         solver = SOLVERS[solver]()
-    elif not hasattr(solver, "solve") or not hasattr(solver, "accepts"):
+    elif isinstance(solver, type) or not hasattr(solver, "solve") or not hasattr(solver, "accepts"):
         raise ValueError(f"solver={solver!r} is not a solver: give a name or an options object such as SMO().")
     if thresholds not in solver.accepts:
         raise ValueError(
@@ -51,6 +53,11 @@ def solve(
     run.solver_name = solver.name
     solver.solve(run)
     certificate = problem.certificate(run.alpha, run.score)
+    if not np.isfinite(certificate.gap):
+        raise ValueError(
+            "The kernel gives values that are not finite, or too large to add up: scale the features; a polynomial "
+            "kernel of broken degree needs gamma·x·y + coef0 ≥ 0."
+        )
     result = FitResult(
         status=run.stopped_by,
         solver=solver.name,

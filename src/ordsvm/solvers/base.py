@@ -18,6 +18,7 @@ from ordsvm.result import Progress
 Floats = NDArray[np.float64]
 Precision = Literal["float32", "float64"]
 
+PRECISIONS = ("float32", "float64")
 CADENCE = 0.2  # seconds between two `Progress`
 
 
@@ -33,24 +34,30 @@ class Control:
 
 
 class KernelMatrix:
-    """The kernel matrix of the training samples: rows on demand, and caches of them that several fits may share."""
+    """The kernel matrix of the training samples: rows on demand, and a cache of them that several fits may share."""
 
     def __init__(self, rows: _core.Rows, cache_size: float = 200.0) -> None:
+        needed, budget = 2 * 8 * len(rows), cache_size * 2**20
+        if budget < needed:
+            raise ValueError(
+                f"cache_size={cache_size:g} MB does not hold two rows of the kernel matrix of {len(rows)} samples: "
+                f"give at least {needed / 2**20:.2g} MB."
+            )
+        largest = np.max(np.abs(rows.diagonal()))
+        if not largest < 1e150:
+            raise ValueError(
+                f"Kernel values reach {largest:.0e}, too large to compute with: scale the features, for instance with "
+                "sklearn.preprocessing.StandardScaler."
+            )
         self.rows = rows
-        self.cache_size = cache_size
+        self.fits_float = bool(largest < 1e30)
+        self._budget = int(min(budget, 8 * len(rows) * len(rows)))
         self._caches: dict[bool, _core.Cache] = {}
 
     def cache(self, double_rows: bool) -> _core.Cache:
         """The one cache there is, in the wanted precision: the budget is for all rows together."""
         if double_rows not in self._caches:
-            needed = 2 * (8 if double_rows else 4) * len(self.rows)
-            budget = int(self.cache_size * 2**20)
-            if budget < needed:
-                raise ValueError(
-                    f"cache_size={self.cache_size} MB does not hold two rows of the kernel matrix of "
-                    f"{len(self.rows)} samples: give at least {needed / 2**20:.2g} MB."
-                )
-            self._caches = {double_rows: _core.cache(self.rows, budget, double_rows)}
+            self._caches = {double_rows: _core.cache(self.rows, self._budget, double_rows)}
         return self._caches[double_rows]
 
 
@@ -99,7 +106,7 @@ class Run:
         """Runs a solver of the core; once more with float64 rows where float32 ones can't reach the tolerance."""
         live = _core.LiveArrays(self.alpha, self.score, self.threshold)
         steps = self.control.max_iter if self.control.max_iter >= 0 else np.iinfo(np.int64).max
-        for double_rows in (False, True) if precision == "float32" else (True,):
+        for double_rows in (False, True) if precision == "float32" and self.matrix.fits_float else (True,):
             limits = _core.Limits(self.control.tol, steps - self.n_iter)
             self._earlier = (self.n_iter, self.kernel_rows)
             outcome = solver(self.table(), self.matrix.cache(double_rows), limits, live, self, *options)
@@ -108,6 +115,8 @@ class Run:
                 break
         if outcome.status is _core.Status.max_iter:
             self.stopped_by = "max_iter"
+        if outcome.status is _core.Status.imprecise:
+            self.stopped_by = "precision"
         if self.stopped_by != "converged":
             self.score[:] = self._exact_scores()
 
@@ -129,7 +138,7 @@ class Run:
         asked for: that far only indefinite kernels come, whose gap does not close.
         """
         gap = self.problem.certificate(self.alpha, self.score).relative_gap
-        if gap <= self.control.tol or tol <= 1e-3 * self.control.tol:
+        if not gap > self.control.tol or tol <= 1e-3 * self.control.tol:
             return tol
         return tol * min(0.5, max(0.1, 0.7 * self.control.tol / gap))
 
@@ -159,6 +168,12 @@ class Run:
 
     def _exact_scores(self) -> Floats:
         return self.matrix.rows.product(self.problem.beta(self.alpha))
+
+
+def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """For the options objects of solvers, when they are made."""
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r} is unknown: give one of {', '.join(map(repr, allowed))}.")
 
 
 class Solver(Protocol):

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from ordsvm import _core
 from ordsvm.problem import Thresholds
-from ordsvm.solvers.base import Precision, Run
+from ordsvm.solvers.base import PRECISIONS, Precision, Run, check_option
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,9 @@ class GCD:
 
     name: ClassVar[str] = "gcd"
     accepts: ClassVar[frozenset[Thresholds]] = frozenset({Thresholds.NONE, Thresholds.PENALIZED})
+
+    def __post_init__(self) -> None:
+        check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
         run.native(_core.gcd, self.precision)

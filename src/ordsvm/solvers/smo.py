@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from ordsvm import _core
 from ordsvm.problem import Thresholds
-from ordsvm.solvers.base import Precision, Run
+from ordsvm.solvers.base import PRECISIONS, Precision, Run, check_option
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,10 @@ class SMO:
     name: ClassVar[str] = "smo"
     accepts: ClassVar[frozenset[Thresholds]] = frozenset({Thresholds.FREE, Thresholds.ORDERED})
 
+    def __post_init__(self) -> None:
+        check_option("selection", self.selection, ("second-order", "mvp"))
+        check_option("precision", self.precision, PRECISIONS)
+
     def solve(self, run: Run) -> None:
-        choices = {"second-order": _core.Selection.second_order, "mvp": _core.Selection.mvp}
-        if self.selection not in choices:
-            raise ValueError(f"selection={self.selection!r} is unknown: give one of {', '.join(map(repr, choices))}.")
-        run.native(_core.smo, self.precision, choices[self.selection])
+        selection = _core.Selection.mvp if self.selection == "mvp" else _core.Selection.second_order
+        run.native(_core.smo, self.precision, selection)

@@ -7,6 +7,7 @@
 
 #include "kernels.hpp"
 #include "product.hpp"
+#include "solvers/asygcd.hpp"
 #include "solvers/gcd.hpp"
 #include "solvers/smo.hpp"
 
@@ -166,6 +167,13 @@ Outcome solve_gcd(const Table& table, const Cache& cache, const Limits& limits, 
   });
 }
 
+Outcome solve_asygcd(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+                     const nb::object& watch, const Team& team) {
+  return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
+    return AsyGcd(table.hinges, rows, variables, team).run(limits, monitor);
+  });
+}
+
 Array to_numpy(std::vector<double>&& values) {
   auto* owned = new std::vector<double>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
@@ -284,6 +292,15 @@ void bind_solvers(nb::module_& m) {
       .def_ro("status", &Outcome::status)
       .def_ro("steps", &Outcome::steps)
       .def_ro("kernel_rows", &Outcome::kernel_rows);
+  nb::enum_<Partition>(m, "Partition").value("sample", Partition::sample).value("threshold", Partition::threshold);
+  nb::enum_<Sharing>(m, "Sharing").value("atomic", Sharing::atomic).value("log", Sharing::log);
+  nb::class_<Team>(m, "Team").def(
+      "__init__",
+      [](Team* self, int n_threads, Partition partition, Sharing sharing) {
+        new (self) Team{n_threads, partition, sharing};
+      },
+      "n_threads"_a, "partition"_a, "sharing"_a);
+  m.def("asygcd", &solve_asygcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a);
   m.def("smo", &solve_smo, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
   m.def("gcd", &solve_gcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a);
 }

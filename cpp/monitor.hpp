@@ -24,6 +24,7 @@ class Monitor {
       : report_(std::move(report)), judge_(std::move(judge)) {}
 
   double judge(double tol) const { return judge_(tol); }
+  bool stopped() const { return stopped_; }
 
   /// To be called at every step. Looks at the clock every few steps, and after every computed kernel row.
   bool stop(Index steps, Index rows) {

@@ -66,9 +66,7 @@ def all_rows(rows) -> np.ndarray:
 
 @every_kernel
 @every_format
-def test_formula_is_scikit_learns(name, format, request):
-    if name == "laplacian" and "int64" in format:
-        request.applymarker(pytest.mark.xfail(reason="manhattan_distances takes int32 indices only", strict=True))
+def test_formula_is_scikit_learns(name, format):
     kernel, reference, parameters = KERNELS[name]
     X, Y = sparse_data(20, seed=1), sparse_data(15, seed=2)
     K = kernel(FORMATS[format](X), FORMATS[format](Y))
@@ -98,7 +96,7 @@ def test_rows_of_the_core_are_the_formula(name, format, dtype, n):
     assert len(rows) == n
     some = np.unique(np.linspace(0, n - 1, 50).astype(int))
     np.testing.assert_allclose([rows.row(i) for i in some], K[some], rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose([rows.diagonal(i) for i in some], np.diagonal(K)[some], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(rows.diagonal(), np.diagonal(K), rtol=1e-12, atol=1e-13)
     beta = np.random.default_rng(0).normal(size=n)
     np.testing.assert_allclose(rows.product(beta), K @ beta, rtol=1e-9, atol=1e-10)
 
@@ -111,8 +109,7 @@ def test_rows_are_symmetric_and_their_diagonal_is_that_of_the_rows(name):
         rows = kernel.rows(format(sparse_data()))
         K = all_rows(rows)
         np.testing.assert_array_equal(K, K.T)
-        diagonal = [rows.diagonal(i) for i in range(len(rows))]
-        np.testing.assert_allclose(diagonal, np.diagonal(K), rtol=1e-15, atol=0)
+        np.testing.assert_allclose(rows.diagonal(), np.diagonal(K), rtol=1e-15, atol=0)
     if name in ("rbf", "laplacian"):
         np.testing.assert_array_equal(np.diagonal(K), 1.0)
         assert K[8, 9] == pytest.approx(1.0, abs=1e-15)
@@ -160,7 +157,7 @@ def test_scores_are_kernel_values_times_weights_in_blocks(name, monkeypatch):
     monkeypatch.setattr("ordsvm.kernels._BLOCK_BYTES", 8 * 30 * 7)  # seven rows a block, the last not full
     np.testing.assert_allclose(kernel.scores(X, Y, beta), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(kernel.scores(sp.csr_array(X), sp.csr_array(Y), beta), expected, rtol=1e-12, atol=1e-12)
-    assert kernel.scores(X[:0], Y, beta).shape == (0,)
+    np.testing.assert_array_equal(kernel.scores(X, Y[:0], beta[:0]), np.zeros(50))  # no support vectors
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -169,7 +166,7 @@ def test_precomputed_rows_are_the_matrix(dtype):
     K = (X @ X.T).astype(dtype)
     rows = Precomputed().rows(K)
     np.testing.assert_array_equal(all_rows(rows), K)
-    np.testing.assert_array_equal([rows.diagonal(i) for i in range(len(K))], np.diagonal(K))
+    np.testing.assert_array_equal(rows.diagonal(), np.diagonal(K))
     with pytest.raises(TypeError, match="precomputed kernel is a matrix"):
         Precomputed()(X, X)
 
@@ -304,7 +301,6 @@ def test_missing_values_are_refused_where_the_kernel_has_no_use_for_them():
 # Kernels without a finite value
 
 
-@pytest.mark.xfail(reason="NaN scores, yet status='converged' and relative_gap=0", strict=True)
 def test_a_polynomial_without_a_real_value_is_an_error():
     """(γ x·y)^2.5 of a negative number is no number: nothing may come of it that looks like a model."""
     X, y = random_data(7)
@@ -312,9 +308,7 @@ def test_a_polynomial_without_a_real_value_is_an_error():
         SVORIM(kernel="poly", degree=2.5).fit(X, y)
 
 
-@pytest.mark.xfail(reason="as above, with infinities", strict=True)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_kernel_that_overflows_is_an_error():
     X, y = random_data(7)
-    with pytest.raises(ValueError, match=r"infinity|finite|overflow"):
+    with pytest.raises(ValueError, match=r"too large"):
         SVORIM(kernel="poly", degree=9, gamma=1.0, max_iter=100).fit(1e40 * X, y)

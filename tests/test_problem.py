@@ -8,7 +8,7 @@ from ordsvm import formulations
 from ordsvm.costs import cost_matrix, threshold_costs
 from ordsvm.kernels import RBF, Precomputed
 from ordsvm.problem import Hinges, Problem, Thresholds
-from ordsvm.solvers import SMO, Control, solve
+from ordsvm.solvers import SMO, Control, KernelMatrix, solve
 from tests.cases import FORMULATIONS, N_RANKS, random_data, v_shaped_cost
 from tests.oracle import beta_and_gamma_matrices, dual_optimum, equality_matrix, primal_optimum, snapped
 
@@ -233,6 +233,6 @@ def test_violation_sees_past_one_neighbour_in_a_run_of_active_mu():
 @pytest.mark.parametrize("selection", ["mvp", "second-order"])
 def test_smo_does_not_stop_there(selection):
     problem, K = tied_problem()
-    solution = solve(problem, Precomputed().rows(K), SMO(selection), Control(tol=1e-8))
+    solution = solve(problem, KernelMatrix(Precomputed().rows(K)), SMO(selection), Control(tol=1e-8))
     assert solution.result.objective == pytest.approx(dual_optimum(problem, K).objective, rel=1e-7)
     assert solution.result.relative_gap <= 1e-7

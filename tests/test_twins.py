@@ -11,7 +11,7 @@ import pytest
 from ordsvm import formulations
 from ordsvm.kernels import RBF, Precomputed
 from ordsvm.problem import Problem, Thresholds
-from ordsvm.solvers import GCD, SMO, Control, solve
+from ordsvm.solvers import GCD, SMO, Control, KernelMatrix, solve
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.reference.gcd import gcd
 from tests.reference.smo import smo
@@ -27,7 +27,7 @@ def assert_same_steps(problem: Problem, rows, K: np.ndarray) -> None:
     solver = SMO(selection="mvp", precision="float64") if is_equality else GCD(precision="float64")
     for max_iter in (0, 1, 2, 5, 20, 100, 10_000):
         alpha, n_iter = twin(problem, K, TOL, max_iter)
-        result = solve(problem, rows, solver, Control(tol=TOL, max_iter=max_iter)).result
+        result = solve(problem, KernelMatrix(rows), solver, Control(tol=TOL, max_iter=max_iter)).result
         assert result.n_iter == n_iter
         np.testing.assert_allclose(result.alpha, alpha, rtol=0, atol=1e-9)
     assert n_iter < max_iter

@@ -52,19 +52,19 @@ class Quiet {
 };
 
 /// One thread's share: its block, its alpha and its view of the scores.
-template <class T, template <class> class StateOf>
+template <class T, class State>
 class Owner {
  public:
-  Owner(int number, const Block& block, Commons<T>& commons, const Variables& start,
-        typename StateOf<T>::Shared& shared)
+  Owner(int number, const Block& block, Commons<T>& commons, const Variables& start, typename State::Shared& shared)
       : number_(number),
         block_(block),
         commons_(commons),
-        alpha_(block.id.size()),
+        alpha_(own_alpha(block, start)),
         state_(number, block, commons, start, shared),
-        projections_(block.table, state_.working(), own_alpha(start)),
+        projections_(block.table, state_.working(), alpha_),
         frontier_(block.table, state_.working(), alpha_) {}
 
+  /// Steps until all owners agree that nothing is left to do, or somebody says stop.
   void work(double tol, Index max_steps, Quiet& quiet) {
     while (!commons_.stop) {
       const Index steps = commons_.steps;
@@ -73,23 +73,25 @@ class Owner {
       if (hinge < 0) {
         if (quiet.agreed(number_, steps, commons_.steps)) commons_.stop = true;
         std::this_thread::yield();
+      } else if (steps >= max_steps) {
+        commons_.stop = true;
       } else {
-        if (steps >= max_steps) return;
         move(hinge);
       }
     }
   }
 
-  /// alpha as it is now, into its places in the whole table; safe while the owner works.
+  /// alpha as it is now, put into its places in the whole table; safe while the owner works.
   void show(std::span<double> alpha) {
     for (std::size_t v = 0; v < alpha_.size(); ++v)
       alpha[block_.id[v]] = std::atomic_ref(alpha_[v]).load(std::memory_order_relaxed);
   }
 
  private:
-  std::span<const double> own_alpha(const Variables& start) {
-    for (std::size_t v = 0; v < alpha_.size(); ++v) alpha_[v] = start.alpha[block_.id[v]];
-    return alpha_;
+  static std::vector<double> own_alpha(const Block& block, const Variables& start) {
+    std::vector<double> alpha(block.id.size());
+    for (std::size_t v = 0; v < alpha.size(); ++v) alpha[v] = start.alpha[block.id[v]];
+    return alpha;
   }
 
   void move(Index hinge) {
@@ -104,9 +106,82 @@ class Owner {
   const Block& block_;
   Commons<T>& commons_;
   std::vector<double> alpha_;
-  StateOf<T> state_;
+  State state_;
   Projections<T> projections_;
   Frontier<T> frontier_;
+};
+
+/// How the hinges are divided and steps passed on.
+enum class Sharing { atomic, log };
+struct Team {
+  int n_threads = 1;
+  Partition partition = Partition::sample;
+  Sharing sharing = Sharing::log;
+};
+
+template <class T>
+class AsyGcd {
+ public:
+  AsyGcd(const Hinges& hinges, RowCache<T>& cache, const Variables& variables, const Team& team)
+      : hinges_(hinges),
+        cache_(cache),
+        variables_(variables),
+        team_(team),
+        diagonal_(diagonal_of<T>(cache.source())),
+        blocks_(partitioned(hinges, team.partition, team.n_threads)),
+        rows_before_(cache.rows_computed()) {}
+
+  Outcome run(const Limits& limits, Monitor& monitor) {
+    double tol = limits.tol;
+    for (int recomputations = 0;; ++recomputations) {
+      if (tol < least_tol<T>) return outcome(Status::imprecise);
+      if (team_.sharing == Sharing::log)
+        work<LogState<T>>(tol, limits, monitor);
+      else
+        work<AtomicState<T>>(tol, limits, monitor);
+      if (monitor.stopped()) return outcome(Status::stopped);
+      if (!recompute(cache_.source(), hinges_, variables_, monitor, steps_, rows())) return outcome(Status::stopped);
+      const Frontier<double> exact(hinges_, variables_.score, variables_.alpha);
+      if (worst_hinge(hinges_, exact, variables_.threshold).violation <= tol) {
+        const double judged = monitor.judge(tol);
+        if (judged >= tol) return outcome(Status::converged);
+        tol = judged;
+        recomputations = 0;
+      } else if (recomputations > max_recomputations) {
+        return outcome(Status::imprecise);
+      }
+      if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
+    }
+  }
+
+ private:
+  /// Lets the team work until it is quiet, and gathers alpha.
+  template <class State>
+  void work(double tol, const Limits& limits, Monitor& monitor) {
+    Commons<T> commons{cache_, diagonal_, hinges_.penalty(), {}, steps_};
+    Quiet quiet(team_.n_threads);
+    auto shared = State::share(variables_, team_.n_threads);
+    std::vector<std::unique_ptr<Owner<T, State>>> owners;
+    for (int t = 0; t < team_.n_threads; ++t)
+      owners.push_back(std::make_unique<Owner<T, State>>(t, blocks_[t], commons, variables_, shared));
+    run_team(
+        team_.n_threads, commons.stop, [&](int t) { owners[t]->work(tol, limits.max_steps, quiet); },
+        [&] { return monitor.stop_now(commons.steps, rows()); });
+    for (auto& owner : owners) owner->show(variables_.alpha);
+    steps_ = commons.steps;
+  }
+
+  Index rows() const { return cache_.rows_computed() - rows_before_; }
+  Outcome outcome(Status status) const { return {status, steps_, rows()}; }
+
+  const Hinges& hinges_;
+  RowCache<T>& cache_;
+  Variables variables_;
+  Team team_;
+  std::vector<T> diagonal_;
+  std::vector<Block> blocks_;
+  Index rows_before_;
+  Index steps_ = 0;
 };
 
 }  // namespace ordsvm

@@ -110,7 +110,8 @@ Monitor monitor_by(const nb::object& watch) {
 
 struct LiveArrays {
   Vector<double> alpha, score, threshold;
-  Variables variables() const { return {span(alpha), span(score), span(threshold)}; }
+  Vector<Index> active;
+  Variables variables() const { return {span(alpha), span(score), span(threshold), span(active)}; }
 };
 
 /// A cache of rows in float or double, which may serve several solves. It holds on to Python's rows itself, so that
@@ -147,6 +148,7 @@ PyType_Slot cache_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_c
 template <class Solver>
 Outcome solve(const Cache& cache, const LiveArrays& live, const nb::object& watch, Solver solver) {
   Monitor monitor = monitor_by(watch);
+  if (const Index every = nb::cast<Index>(watch.attr("report_every")); every > 0) monitor.report_every(every);
   const nb::gil_scoped_release release;
   return std::visit([&](const auto& rows) { return solver(*rows, live.variables(), monitor); }, cache.rows);
 }
@@ -284,10 +286,9 @@ void bind_solvers(nb::module_& m) {
   nb::class_<LiveArrays>(m, "LiveArrays")
       .def(
           "__init__",
-          [](LiveArrays* self, Vector<double> alpha, Vector<double> score, Vector<double> threshold) {
-            new (self) LiveArrays{alpha, score, threshold};
-          },
-          "alpha"_a.noconvert(), "score"_a.noconvert(), "threshold"_a.noconvert());
+          [](LiveArrays* self, Vector<double> alpha, Vector<double> score, Vector<double> threshold,
+             Vector<Index> active) { new (self) LiveArrays{alpha, score, threshold, active}; },
+          "alpha"_a.noconvert(), "score"_a.noconvert(), "threshold"_a.noconvert(), "active"_a.noconvert());
   nb::class_<Outcome>(m, "Outcome")
       .def_ro("status", &Outcome::status)
       .def_ro("steps", &Outcome::steps)
@@ -296,10 +297,10 @@ void bind_solvers(nb::module_& m) {
   nb::enum_<Sharing>(m, "Sharing").value("atomic", Sharing::atomic).value("log", Sharing::log);
   nb::class_<Team>(m, "Team").def(
       "__init__",
-      [](Team* self, int n_threads, Partition partition, Sharing sharing) {
-        new (self) Team{n_threads, partition, sharing};
+      [](Team* self, int n_threads, Partition partition, Sharing sharing, Index max_shrink_steps) {
+        new (self) Team{n_threads, partition, sharing, max_shrink_steps};
       },
-      "n_threads"_a, "partition"_a, "sharing"_a);
+      "n_threads"_a, "partition"_a, "sharing"_a, "max_shrink_steps"_a);
   m.def("asygcd", &solve_asygcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a);
   m.def("smo", &solve_smo, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
   m.def("gcd", &solve_gcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 
 #include "hinges.hpp"
 
@@ -26,26 +27,35 @@ class Monitor {
   double judge(double tol) const { return judge_(tol); }
   bool stopped() const { return stopped_; }
 
+  /// Has the report called every so many steps as well.
+  void report_every(Index steps) { every_ = next_step_ = steps; }
+
   /// To be called at every step. Looks at the clock every few steps, and after every computed kernel row.
   bool stop(Index steps, Index rows) {
-    if (steps % 16 != 0 && rows == rows_) return stopped_;
+    if (steps % 16 != 0 && rows == rows_ && steps < next_step_) return stopped_;
     return stop_now(steps, rows);
   }
 
   /// The same from inside a long computation: looks at the clock at once.
   bool stop_now(Index steps, Index rows) {
     rows_ = rows;
-    if (std::chrono::steady_clock::now() < next_) return stopped_;
+    if (!due(steps)) return stopped_;
     stopped_ = stopped_ || report_(steps, rows);
     next_ = std::chrono::steady_clock::now() + interval;
+    while (next_step_ <= steps) next_step_ += every_;
     return stopped_;
   }
 
+  /// Whether the next call will report.
+  bool due(Index steps) const { return steps >= next_step_ || std::chrono::steady_clock::now() >= next_; }
+
  private:
   static constexpr std::chrono::milliseconds interval{50};
+  static constexpr Index never = std::numeric_limits<Index>::max();
   Report report_;
   Judge judge_;
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + interval;
+  Index every_ = never, next_step_ = never;
   Index rows_ = 0;
   bool stopped_ = false;
 };

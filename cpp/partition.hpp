@@ -12,43 +12,54 @@ namespace ordsvm {
 /// threshold, which is Gu et al.'s index i = (j - 1) n + t; hinges of one sample then have several owners.
 enum class Partition { sample, threshold };
 
-/// The hinges of one owner as a table of their own, whose samples are numbered from `first_sample`.
+/// Some hinges as a table of their own, over the samples `samples`, in ascending order, which it numbers from 0.
 struct Block {
-  std::vector<Index> id;  // numbers in the whole table
-  std::vector<SampleIndex> sample, threshold;
+  std::vector<Index> id;  // numbers in the table they were taken from
+  std::vector<SampleIndex> samples, sample, threshold;
   std::vector<double> sign, offset, cap;
-  Index first_sample = 0, n_samples = 0;
   Hinges table;
 
-  Block(const Hinges& all, std::vector<Index> ids) : id(std::move(ids)) {
-    const auto by_sample = [&](Index u, Index v) { return all.sample[u] < all.sample[v]; };
-    if (!id.empty()) {
-      first_sample = all.sample[*std::ranges::min_element(id, by_sample)];
-      n_samples = all.sample[*std::ranges::max_element(id, by_sample)] - first_sample + 1;
-    }
+  Block(const Hinges& all, std::vector<Index> ids, std::vector<SampleIndex> its_samples)
+      : id(std::move(ids)), samples(std::move(its_samples)) {
     for (const Index v : id) {
-      sample.push_back(static_cast<SampleIndex>(all.sample[v] - first_sample));
+      const auto place = std::ranges::lower_bound(samples, all.sample[v]);
+      sample.push_back(static_cast<SampleIndex>(place - samples.begin()));
       threshold.push_back(all.threshold[v]);
       sign.push_back(all.sign[v]);
       offset.push_back(all.offset[v]);
       cap.push_back(all.cap[v]);
     }
-    table = {sample, threshold, sign, offset, cap, n_samples, all.n_thresholds, all.treatment, {}, {}};
+    table = {sample, threshold, sign, offset, cap, size(), all.n_thresholds, all.treatment, {}, {}};
     table.index();
   }
   Block(Block&&) = default;  // the table's columns move along
   Block(const Block&) = delete;
+
+  Index size() const { return static_cast<Index>(samples.size()); }
 };
+
+/// All samples from the lowest to the highest that the hinges look at: scores of a range are cheaper than of a choice.
+inline std::vector<SampleIndex> sample_range(const Hinges& hinges, const std::vector<Index>& ids) {
+  if (ids.empty()) return {};
+  const auto by_sample = [&](Index u, Index v) { return hinges.sample[u] < hinges.sample[v]; };
+  const auto [lowest, highest] = std::ranges::minmax_element(ids, by_sample);
+  std::vector<SampleIndex> samples;
+  for (SampleIndex i = hinges.sample[*lowest]; i <= hinges.sample[*highest]; ++i) samples.push_back(i);
+  return samples;
+}
 
 inline std::vector<Block> partitioned(const Hinges& hinges, Partition partition, int n_owners) {
   std::vector<std::vector<Index>> ids(n_owners);
   for (Index v = 0; v < hinges.size(); ++v) {
-    const Index owner =
-        partition == Partition::sample ? hinges.sample[v] * n_owners / hinges.n_samples : v * n_owners / hinges.size();
+    const Index owner = partition == Partition::sample ? hinges.sample[v] * Index{n_owners} / hinges.n_samples
+                                                       : v * Index{n_owners} / hinges.size();
     ids[owner].push_back(v);
   }
   std::vector<Block> blocks;
-  for (auto& own : ids) blocks.emplace_back(hinges, std::move(own));
+  for (auto& own : ids) {
+    auto samples = sample_range(hinges, own);
+    blocks.emplace_back(hinges, std::move(own), std::move(samples));
+  }
   return blocks;
 }
 

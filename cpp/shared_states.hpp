@@ -6,6 +6,9 @@
 // - LogState: the step is written to the owner's log; every other owner reads it and adds it to its own scores. No
 // score
 //   is written by two threads, so all loops are plain and vectorised.
+//
+// The part of the scores that comes from hinges at their caps ("capped", the papers' G-bar) is kept in the same way by
+// those who ask for it, for all samples of the owner's block.
 #pragma once
 
 #include <atomic>
@@ -30,28 +33,74 @@ struct Commons {
   std::atomic<Index> steps = 0;  // taken by all, counted after they have been passed on
 };
 
-/// An owner's private scores and thresholds, and steps applied to them.
+/// Where all owners start from. `capped` is empty where nobody keeps it.
+struct Start {
+  Variables variables;
+  std::span<const double> capped = {};
+};
+
+/// An owner's private scores and thresholds.
 template <class T>
 class OwnScores {
  public:
-  OwnScores(const Block& block, Commons<T>& commons, const Variables& start)
+  OwnScores(const Block& block, Commons<T>& commons, const Start& start)
       : commons_(commons),
-        first_(block.first_sample),
-        score_(start.score.begin() + first_, start.score.begin() + first_ + block.n_samples),
-        threshold_(start.threshold.begin(), start.threshold.end()),
+        block_(&block),
+        first_(block.size() > 0 ? block.samples.front() : 0),
+        score_(picked(start.variables.score, block)),
+        capped_(start.capped.empty() ? std::vector<double>() : picked(start.capped, block)),
+        threshold_(start.variables.threshold.begin(), start.variables.threshold.end()),
         scores_(score_) {}
   OwnScores(const OwnScores&) = delete;
 
   double decision(Index i, Index k) const { return score_[i] - threshold_[k]; }
-  double curvature(Index i, Index) const { return commons_.diagonal[first_ + i] + commons_.penalty; }
+  double curvature(Index i, Index) const { return commons_.diagonal[global(i)] + commons_.penalty; }
   std::span<const T> working() const { return scores_.working(); }
   std::span<const double> threshold() const { return threshold_; }
   std::span<const double> score() const { return score_; }
+  std::span<const double> capped() const { return capped_; }
+
+  /// From now on serves a block of fewer hinges over the same samples.
+  void renumber(const Block& block) { block_ = &block; }
+
+  /// From now on keeps the scores of a smaller block, whose samples are a choice of this one's.
+  void narrow(const Block& block) {
+    std::vector<double> kept;
+    for (const SampleIndex i : block.samples) kept.push_back(score_[local(i)]);
+    block_ = &block;
+    narrowed_ = true;
+    score_ = std::move(kept);
+    scores_ = Scores<T>(score_);
+  }
 
  protected:
+  static std::vector<double> picked(std::span<const double> values, const Block& block) {
+    std::vector<double> own;
+    for (const SampleIndex i : block.samples) own.push_back(values[i]);
+    return own;
+  }
+
+  SampleIndex global(Index i) const { return block_->samples[i]; }
+  Index local(SampleIndex i) const { return std::ranges::lower_bound(block_->samples, i) - block_->samples.begin(); }
+
+  void apply(const Step& step) {
+    const auto row = commons_.cache.pin(step.sample);
+    if (step.delta != 0.0) {
+      if (narrowed_)
+        scores_.add(step.delta, row.data(), block_->samples);
+      else
+        scores_.add(step.delta, row.data() + first_);
+      threshold_[step.threshold] -= commons_.penalty * step.delta;
+    }
+    if (step.capped != 0.0)
+      for (std::size_t i = 0; i < capped_.size(); ++i) capped_[i] += step.capped * row.data()[first_ + i];
+  }
+
   Commons<T>& commons_;
-  Index first_;
-  std::vector<double> score_, threshold_;
+  const Block* block_;
+  SampleIndex first_;  // of the block it began with, a range of samples
+  bool narrowed_ = false;
+  std::vector<double> score_, capped_, threshold_;
   Scores<T> scores_;
 };
 
@@ -60,7 +109,7 @@ class LogState : public OwnScores<T> {
  public:
   using Shared = std::vector<std::unique_ptr<StepLog>>;  // one log an owner
 
-  static Shared share(const Variables&, int n_owners) {
+  static Shared share(const Start&, int n_owners) {
     Shared logs;
     for (int owner = 0; owner < n_owners; ++owner) {
       logs.push_back(std::make_unique<StepLog>(256, n_owners));
@@ -69,30 +118,30 @@ class LogState : public OwnScores<T> {
     return logs;
   }
 
-  LogState(int owner, const Block& block, Commons<T>& commons, const Variables& start, Shared& logs)
+  LogState(int owner, const Block& block, Commons<T>& commons, const Start& start, Shared& logs)
       : OwnScores<T>(block, commons, start), owner_(owner), logs_(logs) {}
 
   void catch_up() {
     for (int other = 0; other < static_cast<int>(logs_.size()); ++other)
-      if (other != owner_) logs_[other]->read(owner_, [this](const Step& step) { apply(step); });
+      if (other != owner_) logs_[other]->read(owner_, [this](const Step& step) { this->apply(step); });
   }
 
   void add(Index i, Index k, double delta) {
-    const Step step{static_cast<SampleIndex>(this->first_ + i), static_cast<SampleIndex>(k), delta};
-    apply(step);
+    pass_on({this->global(i), static_cast<SampleIndex>(k), delta, 0.0});
+    this->commons_.steps.fetch_add(1);
+  }
+
+  /// A hinge of sample i has come to its cap, or left it: its share of beta there has changed by delta.
+  void add_capped(Index i, double delta) { pass_on({this->global(i), 0, 0.0, delta}); }
+
+ private:
+  void pass_on(const Step& step) {
+    this->apply(step);
     while (!logs_[owner_]->try_append(step)) {  // somebody is far behind: wait, and keep up meanwhile
       if (this->commons_.stop) return;
       catch_up();
       std::this_thread::yield();
     }
-    this->commons_.steps.fetch_add(1);
-  }
-
- private:
-  void apply(const Step& step) {
-    const auto row = this->commons_.cache.pin(step.sample);
-    this->scores_.add(step.delta, row.data() + this->first_);
-    this->threshold_[step.threshold] -= this->commons_.penalty * step.delta;
   }
 
   int owner_;
@@ -103,35 +152,42 @@ template <class T>
 class AtomicState : public OwnScores<T> {
  public:
   struct Shared {
-    std::vector<double> score, threshold;
+    std::vector<double> score, threshold, capped;
   };
 
-  static Shared share(const Variables& start, int) {
-    return {{start.score.begin(), start.score.end()}, {start.threshold.begin(), start.threshold.end()}};
+  static Shared share(const Start& start, int) {
+    const auto copy = [](std::span<const double> values) { return std::vector<double>(values.begin(), values.end()); };
+    return {copy(start.variables.score), copy(start.variables.threshold), copy(start.capped)};
   }
 
-  AtomicState(int, const Block& block, Commons<T>& commons, const Variables& start, Shared& shared)
-      : OwnScores<T>(block, commons, start), shared_(shared), fresh_(this->score_.size()) {}
+  AtomicState(int, const Block& block, Commons<T>& commons, const Start& start, Shared& shared)
+      : OwnScores<T>(block, commons, start), shared_(shared) {}
 
   void catch_up() {
-    for (std::size_t i = 0; i < fresh_.size(); ++i) fresh_[i] = load(shared_.score[this->first_ + i]);
-    this->scores_.assign(fresh_);
+    std::vector<double> fresh(this->score_.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) fresh[i] = load(shared_.score[this->global(i)]);
+    this->scores_.assign(fresh);
     for (std::size_t k = 0; k < this->threshold_.size(); ++k) this->threshold_[k] = load(shared_.threshold[k]);
+    for (std::size_t i = 0; i < this->capped_.size(); ++i) this->capped_[i] = load(shared_.capped[this->first_ + i]);
   }
 
   void add(Index i, Index k, double delta) {
-    const auto row = this->commons_.cache.pin(this->first_ + i);
-    for (std::size_t j = 0; j < shared_.score.size(); ++j) increase(shared_.score[j], delta * row.data()[j]);
+    increase(shared_.score, this->global(i), delta);
     if (this->commons_.penalty > 0.0) increase(shared_.threshold[k], -delta);
     this->commons_.steps.fetch_add(1);
   }
 
+  void add_capped(Index i, double delta) { increase(shared_.capped, this->global(i), delta); }
+
  private:
+  void increase(std::vector<double>& values, SampleIndex sample, double delta) {
+    const auto row = this->commons_.cache.pin(sample);
+    for (std::size_t j = 0; j < values.size(); ++j) increase(values[j], delta * static_cast<double>(row.data()[j]));
+  }
   static double load(double& value) { return std::atomic_ref(value).load(std::memory_order_relaxed); }
   static void increase(double& value, double by) { std::atomic_ref(value).fetch_add(by, std::memory_order_relaxed); }
 
   Shared& shared_;
-  std::vector<double> fresh_;
 };
 
 }  // namespace ordsvm

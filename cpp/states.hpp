@@ -28,6 +28,7 @@ struct Variables {
   std::span<double> alpha;
   std::span<double> score;
   std::span<double> threshold;
+  std::span<Index> active = {};  // one number, where the caller wants it: how many hinges are in the game
 };
 
 /// Scores and penalised thresholds from alpha alone, with rows of K in double: what rounding in cached float rows and
@@ -63,6 +64,9 @@ class Scores<double> {
   std::span<const double> working() const { return exact_; }
   void assign(std::span<const double> values) { std::copy(values.begin(), values.end(), exact_.begin()); }
   void add(double delta, const double* row) { simd::add_row(exact_.data(), delta, row, exact_.size()); }
+  void add(double delta, const double* row, std::span<const SampleIndex> samples) {
+    for (std::size_t p = 0; p < samples.size(); ++p) exact_[p] += delta * row[samples[p]];
+  }
   void add(double delta, const double* row_plus, const double* row_minus) {
     simd::add_rows(exact_.data(), delta, row_plus, row_minus, exact_.size());
   }
@@ -81,6 +85,13 @@ class Scores<float> {
     rounded_.assign(values.begin(), values.end());
   }
   void add(double delta, const float* row) { simd::add_row(exact_.data(), rounded_.data(), delta, row, exact_.size()); }
+  /// The same for a selection of samples.
+  void add(double delta, const float* row, std::span<const SampleIndex> samples) {
+    for (std::size_t p = 0; p < samples.size(); ++p) {
+      exact_[p] += delta * static_cast<double>(row[samples[p]]);
+      rounded_[p] = static_cast<float>(exact_[p]);
+    }
+  }
   void add(double delta, const float* row_plus, const float* row_minus) {
     simd::add_rows(exact_.data(), rounded_.data(), delta, row_plus, row_minus, exact_.size());
   }

@@ -12,11 +12,13 @@
 
 namespace ordsvm {
 
-/// beta of a sample and gamma of a threshold have moved by delta.
+/// beta of a sample and gamma of a threshold have moved by delta; the part of beta that comes from hinges at their caps
+/// has moved by `capped`.
 struct Step {
   SampleIndex sample;
   SampleIndex threshold;
   double delta;
+  double capped;
 };
 
 class StepLog {

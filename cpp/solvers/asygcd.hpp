@@ -1,13 +1,19 @@
-// AsyGCD, asynchronous greedy coordinate descent (Gu et al. 2020, Algorithm 1; Gu et al. 2018, Algorithm 1).
+// AsyGCD and AsyAGCD, asynchronous greedy coordinate descent (Gu et al. 2020, Algorithms 1, 2 and 3; Gu et al. 2018).
 //
 // Solves    box problems: no thresholds or penalised ones.
 // Keeps     scores, shared in one of two ways (shared_states.hpp); a block of hinges for every thread.
 // Step      every thread, without waiting for any other: the hinge of its block with the longest projected step (9)
 // goes
 //           to its minimum (10) on the scores as the thread sees them.
-// Stops     when all threads in turn, having seen all steps, find nothing to do; then scores are recomputed in double
-//           from alpha, and the largest |projected gradient| (11) and the duality gap decide.
-// Cost      a look at the hinges of the block; a row of K, added to n scores by atomics or to the block's scores.
+// Shrinks   (AsyAGCD) after every max_shrink_steps steps of a thread, hinges at a bound that are beyond all violations
+// of
+//           its block leave the block (owner.hpp). When the others are solved, the scores that were not kept meanwhile
+//           are rebuilt by (17): from the part that comes from hinges at their caps, and the free hinges.
+// Stops     when all threads, having seen all steps, find nothing to do; then scores are recomputed in double from
+// alpha,
+//           and the largest |projected gradient| (11) over all hinges and the duality gap decide. AsyAGCD works to tol
+//           / 2, so that M - m <= tol, its paper's rule.
+// Cost      a look at the hinges of the block; a row of K, added to n scores by atomics, or to the block's scores.
 //
 // What the papers leave open:
 // - When to stop. A count of steps is the clock: a thread without work says up to which step it has looked; if that is
@@ -16,100 +22,18 @@
 // - Drift: sums of concurrent additions, and float rows, are recomputed before the end; the threads go on from the
 // exact
 //   scores if these disagree.
-// - Two threads may step against each other on the same stale score. Both see the sum afterwards and correct it.
+// - Two threads may step against each other on the same stale score. Both see the sum afterwards and correct it; a log
+//   bounds how stale a score can be.
+// - Algorithm 2 never advances k in its shrinking branch and would shrink for ever; here a step comes between.
+// - With atomic sharing the shared scores are complete, so shrinking shortens the search only, not the additions.
 #pragma once
 
-#include <memory>
-#include <numeric>
-
-#include "coordinate_step.hpp"
 #include "monitor.hpp"
-#include "partition.hpp"
-#include "projections.hpp"
-#include "shared_states.hpp"
-#include "solvers/gcd.hpp"
+#include "owner.hpp"
 #include "solvers/solver.hpp"
 #include "threads.hpp"
 
 namespace ordsvm {
-
-/// Decides that nobody has work left: every thread has looked at everything up to the last step, and found nothing.
-class Quiet {
- public:
-  explicit Quiet(int n_threads) : looked_(n_threads) {
-    for (auto& looked : looked_) looked = -1;
-  }
-  /// Thread t found nothing to do after the first `steps` steps. True if that holds for all and no step came since.
-  bool agreed(int t, Index steps, const std::atomic<Index>& now) {
-    looked_[t] = steps;
-    for (const auto& looked : looked_)
-      if (looked != steps) return false;
-    return now == steps;
-  }
-
- private:
-  std::vector<std::atomic<Index>> looked_;
-};
-
-/// One thread's share: its block, its alpha and its view of the scores.
-template <class T, class State>
-class Owner {
- public:
-  Owner(int number, const Block& block, Commons<T>& commons, const Variables& start, typename State::Shared& shared)
-      : number_(number),
-        block_(block),
-        commons_(commons),
-        alpha_(own_alpha(block, start)),
-        state_(number, block, commons, start, shared),
-        projections_(block.table, state_.working(), alpha_),
-        frontier_(block.table, state_.working(), alpha_) {}
-
-  /// Steps until all owners agree that nothing is left to do, or somebody says stop.
-  void work(double tol, Index max_steps, Quiet& quiet) {
-    while (!commons_.stop) {
-      const Index steps = commons_.steps;
-      state_.catch_up();
-      const Index hinge = choose_hinge(block_.table, projections_, frontier_, state_.threshold(), tol);
-      if (hinge < 0) {
-        if (quiet.agreed(number_, steps, commons_.steps)) commons_.stop = true;
-        std::this_thread::yield();
-      } else if (steps >= max_steps) {
-        commons_.stop = true;
-      } else {
-        move(hinge);
-      }
-    }
-  }
-
-  /// alpha as it is now, put into its places in the whole table; safe while the owner works.
-  void show(std::span<double> alpha) {
-    for (std::size_t v = 0; v < alpha_.size(); ++v)
-      alpha[block_.id[v]] = std::atomic_ref(alpha_[v]).load(std::memory_order_relaxed);
-  }
-
- private:
-  static std::vector<double> own_alpha(const Block& block, const Variables& start) {
-    std::vector<double> alpha(block.id.size());
-    for (std::size_t v = 0; v < alpha.size(); ++v) alpha[v] = start.alpha[block.id[v]];
-    return alpha;
-  }
-
-  void move(Index hinge) {
-    double alpha = alpha_[hinge];
-    coordinate_step(block_.table, state_, alpha, hinge);
-    std::atomic_ref(alpha_[hinge]).store(alpha, std::memory_order_relaxed);
-    projections_.update(hinge, alpha);
-    frontier_.update(hinge, alpha);
-  }
-
-  int number_;
-  const Block& block_;
-  Commons<T>& commons_;
-  std::vector<double> alpha_;
-  State state_;
-  Projections<T> projections_;
-  Frontier<T> frontier_;
-};
 
 /// How the hinges are divided and steps passed on.
 enum class Sharing { atomic, log };
@@ -117,6 +41,7 @@ struct Team {
   int n_threads = 1;
   Partition partition = Partition::sample;
   Sharing sharing = Sharing::log;
+  Index max_shrink_steps = 0;  // 0: no shrinking, AsyGCD
 };
 
 template <class T>
@@ -135,14 +60,10 @@ class AsyGcd {
     double tol = limits.tol;
     for (int recomputations = 0;; ++recomputations) {
       if (tol < least_tol<T>) return outcome(Status::imprecise);
-      if (team_.sharing == Sharing::log)
-        work<LogState<T>>(tol, limits, monitor);
-      else
-        work<AtomicState<T>>(tol, limits, monitor);
+      solve(tol, limits, monitor);
       if (monitor.stopped()) return outcome(Status::stopped);
       if (!recompute(cache_.source(), hinges_, variables_, monitor, steps_, rows())) return outcome(Status::stopped);
-      const Frontier<double> exact(hinges_, variables_.score, variables_.alpha);
-      if (worst_hinge(hinges_, exact, variables_.threshold).violation <= tol) {
+      if (violation() <= tol) {
         const double judged = monitor.judge(tol);
         if (judged >= tol) return outcome(Status::converged);
         tol = judged;
@@ -155,25 +76,102 @@ class AsyGcd {
   }
 
  private:
-  /// Lets the team work until it is quiet, and gathers alpha.
+  double violation() const {
+    const Frontier<double> frontier(hinges_, variables_.score, variables_.alpha);
+    return worst_hinge(hinges_, frontier, variables_.threshold).violation;
+  }
+
+  /// AsyGCD: until the team is quiet. AsyAGCD: until it is quiet with all hinges, after rebuilding the scores.
+  void solve(double tol, const Limits& limits, Monitor& monitor) {
+    do {
+      if (team_.sharing == Sharing::log)
+        work<LogState<T>>(tol, limits, monitor);
+      else
+        work<AtomicState<T>>(tol, limits, monitor);
+    } while (team_.max_shrink_steps > 0 && !monitor.stopped() && steps_ < limits.max_steps && violation() > tol);
+  }
+
   template <class State>
   void work(double tol, const Limits& limits, Monitor& monitor) {
+    const bool shrinks = team_.max_shrink_steps > 0;
+    std::vector<double> capped;
+    if (shrinks) capped = capped_scores();
+    const Start start{variables_, capped};
     Commons<T> commons{cache_, diagonal_, hinges_.penalty(), {}, steps_};
     Quiet quiet(team_.n_threads);
-    auto shared = State::share(variables_, team_.n_threads);
-    std::vector<std::unique_ptr<Owner<T, State>>> owners;
+    auto shared = State::share(start, team_.n_threads);
+    Owners<State> owners;
     for (int t = 0; t < team_.n_threads; ++t)
-      owners.push_back(std::make_unique<Owner<T, State>>(t, blocks_[t], commons, variables_, shared));
+      owners.push_back(std::make_unique<Owner<T, State>>(t, hinges_, blocks_[t], commons, start, shared));
     run_team(
-        team_.n_threads, commons.stop, [&](int t) { owners[t]->work(tol, limits.max_steps, quiet); },
-        [&] { return monitor.stop_now(commons.steps, rows()); });
-    for (auto& owner : owners) owner->show(variables_.alpha);
+        team_.n_threads, commons.stop,
+        [&](int t) {
+          owners[t]->work(shrinks ? tol / 2 : tol, limits.max_steps, shrinks ? team_.max_shrink_steps : never, quiet);
+        },
+        [&] {
+          if (monitor.due(commons.steps)) picture(owners, commons);
+          return monitor.stop_now(commons.steps, rows());
+        });
+    for (auto& owner : owners) owner->gather(variables_);
     steps_ = commons.steps;
+    if (shrinks) rebuild(owners);
+  }
+
+  template <class State>
+  using Owners = std::vector<std::unique_ptr<Owner<T, State>>>;
+
+  /// A picture of the run in the caller's variables, each owner's share taken between two of its steps.
+  template <class State>
+  void picture(Owners<State>& owners, Commons<T>& commons) {
+    for (auto& owner : owners) owner->ask();
+    Index active = 0;
+    for (auto& owner : owners) {
+      while (!owner->shown() && !commons.stop) std::this_thread::yield();
+      if (!owner->shown()) return;
+      owner->fetch(variables_);
+      active += owner->active();
+    }
+    if (!variables_.active.empty()) variables_.active[0] = active;
+  }
+
+  /// The part of the scores that comes from hinges at their caps, (16).
+  std::vector<double> capped_scores() {
+    std::vector<double> beta(hinges_.n_samples, 0.0), scores(hinges_.n_samples, 0.0);
+    for (Index v = 0; v < hinges_.size(); ++v)
+      if (variables_.alpha[v] == hinges_.cap[v]) beta[hinges_.sample[v]] += hinges_.sign[v] * hinges_.cap[v];
+    for (Index i = 0; i < hinges_.n_samples; ++i)
+      if (beta[i] != 0.0) add(scores, beta[i], i);
+    return scores;
+  }
+
+  /// (17) for the samples whose scores an owner no longer kept.
+  template <class State>
+  void rebuild(const Owners<State>& owners) {
+    std::vector<char> kept(hinges_.n_samples, 0);
+    std::vector<double> scores(hinges_.n_samples, 0.0);
+    for (std::size_t t = 0; t < owners.size(); ++t) {
+      for (const SampleIndex i : owners[t]->block().samples) kept[i] = 1;
+      for (Index i = 0; i < blocks_[t].size(); ++i) scores[blocks_[t].samples[i]] = owners[t]->state().capped()[i];
+    }
+    if (std::ranges::find(kept, 0) == kept.end()) return;
+    std::vector<double> beta(hinges_.n_samples, 0.0);
+    for (Index v = 0; v < hinges_.size(); ++v)
+      if (variables_.alpha[v] < hinges_.cap[v]) beta[hinges_.sample[v]] += hinges_.sign[v] * variables_.alpha[v];
+    for (Index i = 0; i < hinges_.n_samples; ++i)
+      if (beta[i] != 0.0) add(scores, beta[i], i);
+    for (Index i = 0; i < hinges_.n_samples; ++i)
+      if (!kept[i]) variables_.score[i] = scores[i];
+  }
+
+  void add(std::vector<double>& scores, double beta, Index i) {
+    const auto row = cache_.pin(i);
+    for (Index j = 0; j < hinges_.n_samples; ++j) scores[j] += beta * static_cast<double>(row.data()[j]);
   }
 
   Index rows() const { return cache_.rows_computed() - rows_before_; }
   Outcome outcome(Status status) const { return {status, steps_, rows()}; }
 
+  static constexpr Index never = std::numeric_limits<Index>::max();
   const Hinges& hinges_;
   RowCache<T>& cache_;
   Variables variables_;

@@ -9,6 +9,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 class Watch(Protocol):
+    @property
+    def report_every(self) -> int: ...
     def report(self, steps: int, kernel_rows: int) -> bool: ...
     def judge(self, tol: float) -> float: ...
 
@@ -35,6 +37,17 @@ class Selection(Enum):
     mvp = 0
     second_order = 1
 
+class Partition(Enum):
+    sample = 0
+    threshold = 1
+
+class Sharing(Enum):
+    atomic = 0
+    log = 1
+
+class Team:
+    def __init__(self, n_threads: int, partition: Partition, sharing: Sharing, max_shrink_steps: int) -> None: ...
+
 class Kernel:
     def __init__(self, kind: KernelKind, gamma: float = ..., coef0: float = ..., degree: float = ...) -> None: ...
 
@@ -52,7 +65,9 @@ class Limits:
 class Cache: ...
 
 class LiveArrays:
-    def __init__(self, alpha: Floats, score: Floats, threshold: Floats) -> None: ...
+    def __init__(
+        self, alpha: Floats, score: Floats, threshold: Floats, active: NDArray[np.int64]
+    ) -> None: ...
 
 class Outcome:
     @property
@@ -88,3 +103,4 @@ def smo(
     table: Table, cache: Cache, limits: Limits, live: LiveArrays, watch: Watch, selection: Selection
 ) -> Outcome: ...
 def gcd(table: Table, cache: Cache, limits: Limits, live: LiveArrays, watch: Watch) -> Outcome: ...
+def asygcd(table: Table, cache: Cache, limits: Limits, live: LiveArrays, watch: Watch, team: Team) -> Outcome: ...

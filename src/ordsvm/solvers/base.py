@@ -31,6 +31,8 @@ class Control:
     time_limit: float | None = None
     callback: Callable[[Progress], bool | None] | None = None
     verbose: bool = False
+    n_threads: int = 1
+    report_every: int = 0
 
 
 class KernelMatrix:
@@ -82,6 +84,8 @@ class Run:
         self.threshold = np.zeros(problem.n_thresholds)
         if problem.thresholds is Thresholds.PENALIZED:
             self.threshold -= problem.gamma(self.alpha)
+        self.active = np.array([len(problem.hinges)], dtype=np.int64)
+        self.report_every = control.report_every
         self._next_look = self.started + CADENCE
         self._earlier = (0, 0)
 
@@ -104,7 +108,7 @@ class Run:
 
     def native(self, solver: Callable[..., _core.Outcome], precision: Precision, *options: object) -> None:
         """Runs a solver of the core; once more with float64 rows where float32 ones can't reach the tolerance."""
-        live = _core.LiveArrays(self.alpha, self.score, self.threshold)
+        live = _core.LiveArrays(self.alpha, self.score, self.threshold, self.active)
         steps = self.control.max_iter if self.control.max_iter >= 0 else np.iinfo(np.int64).max
         for double_rows in (False, True) if precision == "float32" and self.matrix.fits_float else (True,):
             limits = _core.Limits(self.control.tol, steps - self.n_iter)

@@ -1,0 +1,187 @@
+// One thread's share of a problem: hinges that only it moves, and its view of the scores.
+#pragma once
+
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "coordinate_step.hpp"
+#include "frontier.hpp"
+#include "partition.hpp"
+#include "projections.hpp"
+#include "shared_states.hpp"
+#include "solvers/gcd.hpp"
+
+namespace ordsvm {
+
+/// Decides that nobody has work left: every thread has looked at everything up to the last step, and found nothing.
+class Quiet {
+ public:
+  explicit Quiet(int n_threads) : looked_(n_threads) {
+    for (auto& looked : looked_) looked = -1;
+  }
+  /// Thread t found nothing to do after the first `steps` steps. True if that holds for all and no step came since.
+  bool agreed(int t, Index steps, const std::atomic<Index>& now) {
+    looked_[t] = steps;
+    for (const auto& looked : looked_)
+      if (looked != steps) return false;
+    return now == steps;
+  }
+
+ private:
+  std::vector<std::atomic<Index>> looked_;
+};
+
+template <class T, class State>
+class Owner {
+ public:
+  Owner(int number, const Hinges& all, const Block& block, Commons<T>& commons, const Start& start,
+        typename State::Shared& shared)
+      : number_(number),
+        all_(all),
+        block_(&block),
+        commons_(commons),
+        keeps_capped_(!start.capped.empty()),
+        state_(number, block, commons, start, shared) {
+    for (const Index v : block.id) alpha_.push_back(start.variables.alpha[v]);
+    begin();
+  }
+
+  /// Steps until all owners agree that nothing is left to do, or somebody says stop. Shrinks after every so many steps.
+  void work(double tol, Index max_steps, Index max_shrink_steps, Quiet& quiet) {
+    for (Index own_steps = 0; !commons_.stop;) {
+      show_if_asked();
+      const Index steps = commons_.steps;
+      state_.catch_up();
+      const Index hinge = choose_hinge(block_->table, *projections_, *frontier_, state_.threshold(), tol);
+      if (hinge < 0) {
+        if (quiet.agreed(number_, steps, commons_.steps)) commons_.stop = true;
+        std::this_thread::yield();
+      } else if (steps >= max_steps) {
+        commons_.stop = true;
+      } else {
+        move(hinge);
+        if (++own_steps % max_shrink_steps == 0) shrink();
+      }
+    }
+  }
+
+  /// Asks a working owner for a picture of its share, to be fetched by `fetch` when `shown`.
+  void ask() { asked_.fetch_add(1); }
+  bool shown() const { return shown_.load(std::memory_order_acquire) == asked_; }
+  void fetch(const Variables& into) const {
+    for (const auto& [v, alpha] : picture_.alpha) into.alpha[v] = alpha;
+    for (const auto& [i, score] : picture_.score) into.score[i] = score;
+    std::copy(picture_.threshold.begin(), picture_.threshold.end(), into.threshold.begin());
+  }
+
+  /// The same when nobody works.
+  void gather(const Variables& into) {
+    take_picture();
+    fetch(into);
+  }
+
+  Index active() const { return active_; }
+  const State& state() const { return state_; }
+  const Block& block() const { return *block_; }
+
+ private:
+  struct Picture {
+    std::vector<std::pair<Index, double>> alpha;
+    std::vector<std::pair<SampleIndex, double>> score;
+    std::vector<double> threshold;
+  };
+
+  void begin() {
+    projections_ = std::make_unique<Projections<T>>(block_->table, state_.working(), alpha_);
+    frontier_ = std::make_unique<Frontier<T>>(block_->table, state_.working(), alpha_);
+    active_ = static_cast<Index>(alpha_.size());
+  }
+
+  void move(Index v) {
+    const double before = alpha_[v];
+    coordinate_step(block_->table, state_, alpha_[v], v);
+    projections_->update(v, alpha_[v]);
+    frontier_->update(v, alpha_[v]);
+    const double cap = block_->table.cap[v], sign = block_->table.sign[v];
+    if (keeps_capped_ && (before == cap) != (alpha_[v] == cap))
+      state_.add_capped(block_->table.sample[v], alpha_[v] == cap ? sign * cap : -sign * cap);
+  }
+
+  /// Gu et al. 2020, Algorithm 3 on this owner's hinges: those at a bound whose gradient is beyond all violations go.
+  void shrink() {
+    state_.catch_up();
+    const Hinges& h = block_->table;
+    std::vector<double> gradient(h.size());
+    double most = 0.0, least = 0.0;  // M and m; (14) asks for them only where M > 0 and m < 0
+    for (Index v = 0; v < h.size(); ++v) {
+      gradient[v] = h.sign[v] * state_.decision(h.sample[v], h.threshold[v]) - h.offset[v];
+      const bool may_move = gradient[v] < 0 ? alpha_[v] < h.cap[v] : alpha_[v] > 0.0;
+      if (may_move) most = std::max(most, gradient[v]), least = std::min(least, gradient[v]);
+    }
+    std::vector<Index> kept;
+    std::vector<double> kept_alpha;
+    for (Index v = 0; v < h.size(); ++v) {
+      const bool at_zero = alpha_[v] == 0.0 && most > 0.0 && gradient[v] > most;
+      const bool at_cap = alpha_[v] == h.cap[v] && least < 0.0 && gradient[v] < least;
+      if (at_zero || at_cap) {
+        settled_.emplace_back(block_->id[v], alpha_[v]);
+      } else {
+        kept.push_back(block_->id[v]);
+        kept_alpha.push_back(alpha_[v]);
+      }
+    }
+    if (kept.size() == alpha_.size()) return;
+    alpha_ = std::move(kept_alpha);
+    narrow(std::move(kept));
+  }
+
+  /// Goes on with fewer hinges, and with the scores of their samples alone where that is worth picking them out.
+  void narrow(std::vector<Index> kept) {
+    std::vector<SampleIndex> samples;
+    for (const Index v : kept) samples.push_back(all_.sample[v]);
+    std::ranges::sort(samples);
+    samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
+    const bool few = samples.size() * 3 < block_->samples.size();
+    auto smaller = std::make_unique<Block>(all_, std::move(kept), few ? std::move(samples) : block_->samples);
+    block_ = smaller.get();
+    if (few)
+      state_.narrow(*block_);
+    else
+      state_.renumber(*block_);
+    own_block_ = std::move(smaller);
+    begin();
+  }
+
+  void show_if_asked() {
+    const Index asked = asked_;
+    if (shown_.load(std::memory_order_relaxed) == asked) return;
+    take_picture();
+    shown_.store(asked, std::memory_order_release);
+  }
+
+  void take_picture() {
+    picture_.alpha = settled_;
+    for (std::size_t v = 0; v < alpha_.size(); ++v) picture_.alpha.emplace_back(block_->id[v], alpha_[v]);
+    picture_.score.clear();
+    for (Index i = 0; i < block_->size(); ++i) picture_.score.emplace_back(block_->samples[i], state_.score()[i]);
+    picture_.threshold.assign(state_.threshold().begin(), state_.threshold().end());
+  }
+
+  int number_;
+  const Hinges& all_;
+  const Block* block_;
+  std::unique_ptr<Block> own_block_;  // after shrinking
+  Commons<T>& commons_;
+  bool keeps_capped_;
+  std::vector<double> alpha_;                      // of the hinges in the block
+  std::vector<std::pair<Index, double>> settled_;  // of those that shrinking took out
+  State state_;
+  std::unique_ptr<Projections<T>> projections_;
+  std::unique_ptr<Frontier<T>> frontier_;
+  std::atomic<Index> active_ = 0, asked_ = 0, shown_ = 0;
+  Picture picture_;
+};
+
+}  // namespace ordsvm

@@ -8,6 +8,7 @@
 #include "kernels.hpp"
 #include "product.hpp"
 #include "solvers/asygcd.hpp"
+#include "solvers/asyorgcd.hpp"
 #include "solvers/gcd.hpp"
 #include "solvers/smo.hpp"
 
@@ -176,6 +177,13 @@ Outcome solve_asygcd(const Table& table, const Cache& cache, const Limits& limit
   });
 }
 
+Outcome solve_asyorgcd(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+                       const nb::object& watch, const Team& team, Index max_inner_steps) {
+  return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
+    return AsyOrgcd(table.hinges, rows, variables, team, max_inner_steps).run(limits, monitor);
+  });
+}
+
 Array to_numpy(std::vector<double>&& values) {
   auto* owned = new std::vector<double>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
@@ -302,6 +310,8 @@ void bind_solvers(nb::module_& m) {
       },
       "n_threads"_a, "partition"_a, "sharing"_a, "max_shrink_steps"_a);
   m.def("asygcd", &solve_asygcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a);
+  m.def("asyorgcd", &solve_asyorgcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a,
+        "max_inner_steps"_a);
   m.def("smo", &solve_smo, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
   m.def("gcd", &solve_gcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a);
 }

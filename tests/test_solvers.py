@@ -165,6 +165,39 @@ def test_an_unreachable_tolerance_is_not_reported_as_reached(solver):
     assert result.status in ("precision", "max_iter")
 
 
+@pytest.mark.xfail(reason="the double pass starts from the scores to which float rows have drifted", strict=True)
+def test_double_rows_take_over_from_float_rows_with_exact_scores():
+    """Far from the origin float rows of a linear kernel say little; double ones alone need 150 steps."""
+    X, y = random_data(0, n=60)
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), None
+    noise = np.random.default_rng(0)
+    noise.normal(size=(60, 3))
+    y = np.digitize(X @ [1, 2, -1] + noise.normal(size=60), [-2, 0, 2])
+    order = np.argsort(y, kind="stable")
+    problem, matrix = formulations.svorex(y[order], 4, 1.0), matrix_of(Linear(), X[order] + 1000)
+    assert solve(problem, matrix, SMO(precision="float64"), Control()).result.converged
+    assert solve(problem, matrix, SMO(precision="float32"), Control()).result.converged
+
+
+@pytest.mark.xfail(reason="a violation below the tightened tolerance is taken for a lack of precision", strict=True)
+@every_model
+def test_the_relative_gap_is_reached_at_very_large_C(name):
+    X, y = random_data(57, n=40, noise=0.0)
+    problem, kernel = FORMULATIONS[name](y, N_RANKS, 1e4), RBF(0.3)
+    result = solve(problem, matrix_of(kernel, X), best_solver(problem), Control()).result
+    assert result.converged
+    assert result.relative_gap <= 1e-3
+
+
+@pytest.mark.xfail(reason="double rows give up where drift exceeds tol, though it has just been mended", strict=True)
+@pytest.mark.parametrize(("name", "n_ranks", "seed"), [("svorim", 2, 14), ("shashua_levin", 3, 13), ("svorex", 3, 25)])
+def test_drift_in_double_is_no_reason_to_give_up_far_from_the_optimum(name, n_ranks, seed):
+    X, y = random_data(seed, n=16, n_features=1, n_ranks=n_ranks)
+    problem, matrix = FORMULATIONS[name](y, n_ranks, 800.0), matrix_of(Linear(), 7 * X)
+    result = solve(problem, matrix, SMO("mvp"), Control(tol=1e-7, max_iter=10_000_000)).result
+    assert result.converged
+
+
 def test_a_cache_of_two_rows_gives_the_same_answer():
     X, y = random_data(18, n=200)
     two_rows = 2 * 8 * 200 / 2**20  # in double, should it come to that

@@ -65,9 +65,7 @@ class Limits:
 class Cache: ...
 
 class LiveArrays:
-    def __init__(
-        self, alpha: Floats, score: Floats, threshold: Floats, active: NDArray[np.int64]
-    ) -> None: ...
+    def __init__(self, alpha: Floats, score: Floats, threshold: Floats, active: NDArray[np.int64]) -> None: ...
 
 class Outcome:
     @property
@@ -104,3 +102,12 @@ def smo(
 ) -> Outcome: ...
 def gcd(table: Table, cache: Cache, limits: Limits, live: LiveArrays, watch: Watch) -> Outcome: ...
 def asygcd(table: Table, cache: Cache, limits: Limits, live: LiveArrays, watch: Watch, team: Team) -> Outcome: ...
+def asyorgcd(
+    table: Table,
+    cache: Cache,
+    limits: Limits,
+    live: LiveArrays,
+    watch: Watch,
+    team: Team,
+    max_inner_steps: int,
+) -> Outcome: ...

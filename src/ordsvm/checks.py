@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import reprlib
 from collections.abc import Callable
 from numbers import Real
@@ -34,10 +35,11 @@ def check_number(name: str, value: Any, allowed: str, test: Callable[[Any], bool
 
 def as_floats(name: str, values: Any) -> Floats:
     """`values` as an array of real numbers."""
-    if np.iscomplexobj(values):
-        raise ValueError(f"{name} holds complex numbers: give real ones.")
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if np.iscomplexobj(array):
+            raise ValueError(f"{name} holds complex numbers: give real ones.")
+        return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must hold numbers only, but is {shortened(values)}.") from None
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 class Progress:
     """A look at a running fit. The objective is the primal one, for the best thresholds at this moment.
 
+    n_active counts the hinges that the solver is working on; solvers that shrink leave others out for a while.
     While a solver runs its scores come from rows of K in float32, so gap and violation are close, not exact.
     """
 
@@ -24,6 +25,7 @@ class Progress:
     violation: float
     n_support: int
     kernel_rows: int
+    n_active: int
     thresholds: NDArray[np.float64] = field(repr=False)
 
 

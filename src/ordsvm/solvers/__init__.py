@@ -8,13 +8,29 @@ import numpy as np
 
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.result import FitResult
+from ordsvm.solvers.asyagcd import AsyAGCD
+from ordsvm.solvers.asygcd import AsyGCD
+from ordsvm.solvers.asyorgcd import AsyORGCD
 from ordsvm.solvers.base import Control, Floats, KernelMatrix, Run, Solver
 from ordsvm.solvers.gcd import GCD
 from ordsvm.solvers.smo import SMO
 
-__all__ = ["GCD", "SMO", "SOLVERS", "Control", "KernelMatrix", "Solution", "Solver", "choose", "solve"]
+__all__ = [
+    "GCD",
+    "SMO",
+    "SOLVERS",
+    "AsyAGCD",
+    "AsyGCD",
+    "AsyORGCD",
+    "Control",
+    "KernelMatrix",
+    "Solution",
+    "Solver",
+    "choose",
+    "solve",
+]
 
-SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (SMO, GCD)}
+SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (SMO, GCD, AsyGCD, AsyAGCD, AsyORGCD)}
 
 
 @dataclass(frozen=True)

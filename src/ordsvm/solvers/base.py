@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
@@ -24,7 +25,10 @@ CADENCE = 0.2  # seconds between two `Progress`
 
 @dataclass(frozen=True)
 class Control:
-    """When to stop, and who is told how it goes."""
+    """When to stop, with how many threads, and who is told how it goes.
+
+    `report_every` > 0 asks for a `Progress` every so many steps instead of every fifth of a second.
+    """
 
     tol: float = 1e-3
     max_iter: int = -1
@@ -79,6 +83,7 @@ class Run:
         self.kernel_rows = 0
         self.history: list[Progress] = []
         self.solver_name = ""
+        self.scores_may_be_stale = False  # a solver that leaves samples out for a while says so
         self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
         self.score = self._exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
         self.threshold = np.zeros(problem.n_thresholds)
@@ -87,6 +92,7 @@ class Run:
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
         self.report_every = control.report_every
         self._next_look = self.started + CADENCE
+        self._next_step = control.report_every
         self._earlier = (0, 0)
 
     def seconds(self) -> float:
@@ -130,9 +136,14 @@ class Run:
         limit = self.control.time_limit
         if limit is not None and self.seconds() >= limit:
             self.stopped_by = "time_limit"
-        elif time.perf_counter() >= self._next_look and self._look():
+        elif self._look_is_due() and self._look():
             self.stopped_by = "callback"
         return self.stopped_by != "converged"
+
+    def _look_is_due(self) -> bool:
+        if self.report_every > 0:
+            return self.n_iter >= self._next_step
+        return time.perf_counter() >= self._next_look
 
     def judge(self, tol: float) -> float:
         """Called by a solver whose own rule holds at `tol`: the tolerance it should go on with, `tol` to accept.
@@ -147,7 +158,8 @@ class Run:
         return tol * min(0.5, max(0.1, 0.7 * self.control.tol / gap))
 
     def _look(self) -> bool:
-        certificate = self.problem.certificate(self.alpha, self.score)
+        score = self._exact_scores() if self.scores_may_be_stale else self.score
+        certificate = self.problem.certificate(self.alpha, score)
         progress = Progress(
             solver=self.solver_name,
             n_iter=self.n_iter,
@@ -158,6 +170,7 @@ class Run:
             violation=certificate.violation,
             n_support=int(np.count_nonzero(self.problem.beta(self.alpha))),
             kernel_rows=self.kernel_rows,
+            n_active=int(self.active[0]),
             thresholds=certificate.thresholds,
         )
         self.history.append(progress)
@@ -165,6 +178,7 @@ class Run:
             _print(progress)
         stop = self.control.callback is not None and bool(self.control.callback(progress))
         self._next_look = time.perf_counter() + CADENCE
+        self._next_step = self.n_iter + self.report_every
         return stop
 
     def _count(self, steps: int, kernel_rows: int) -> None:
@@ -178,6 +192,11 @@ def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """For the options objects of solvers, when they are made."""
     if value not in allowed:
         raise ValueError(f"{name}={value!r} is unknown: give one of {', '.join(map(repr, allowed))}.")
+
+
+def check_count(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name}={value!r} is not valid: give a whole number of steps, at least 1.")
 
 
 class Solver(Protocol):

@@ -166,25 +166,21 @@ def test_an_unreachable_tolerance_is_not_reported_as_reached(solver):
 
 
 @pytest.mark.xfail(reason="the double pass starts from the scores to which float rows have drifted", strict=True)
-def test_double_rows_take_over_from_float_rows_with_exact_scores():
-    """Far from the origin float rows of a linear kernel say little; double ones alone need 150 steps."""
-    X, y = random_data(0, n=60)
-    X, y = np.random.default_rng(0).normal(size=(60, 3)), None
-    noise = np.random.default_rng(0)
-    noise.normal(size=(60, 3))
-    y = np.digitize(X @ [1, 2, -1] + noise.normal(size=60), [-2, 0, 2])
-    order = np.argsort(y, kind="stable")
-    problem, matrix = formulations.svorex(y[order], 4, 1.0), matrix_of(Linear(), X[order] + 1000)
-    assert solve(problem, matrix, SMO(precision="float64"), Control()).result.converged
-    assert solve(problem, matrix, SMO(precision="float32"), Control()).result.converged
+@pytest.mark.parametrize("seed", [53, 72, 150, 272])
+def test_double_rows_take_over_from_float_rows_with_exact_scores(seed):
+    """Far from the origin float rows of a linear kernel say little; double ones alone need a few hundred steps."""
+    X, y = random_data(seed, n=60)
+    problem, matrix = formulations.svorex(y, N_RANKS, 1.0), matrix_of(Linear(), X + 2000)
+    for precision in ("float64", "float32"):
+        assert solve(problem, matrix, SMO(precision=precision), Control(max_iter=1_000_000)).result.converged
 
 
 @pytest.mark.xfail(reason="a violation below the tightened tolerance is taken for a lack of precision", strict=True)
 @every_model
 def test_the_relative_gap_is_reached_at_very_large_C(name):
-    X, y = random_data(57, n=40, noise=0.0)
-    problem, kernel = FORMULATIONS[name](y, N_RANKS, 1e4), RBF(0.3)
-    result = solve(problem, matrix_of(kernel, X), best_solver(problem), Control()).result
+    X, y = random_data(8, n=40, noise=0.3)
+    problem = FORMULATIONS[name](y, N_RANKS, 1e4)
+    result = solve(problem, matrix_of(RBF(0.3), X), best_solver(problem), Control()).result
     assert result.converged
     assert result.relative_gap <= 1e-3
 

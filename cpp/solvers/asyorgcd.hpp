@@ -139,10 +139,9 @@ class AsyOrgcd {
     for (const Block& block : blocks_)
       team.push_back(std::make_unique<PrivateBlock<T>>(block, commons_, Start{variables_}));
     for (bool all_fresh = true; steps_ < limits.max_steps;) {
-      const Index most =
-          std::min(max_inner_steps_, (limits.max_steps - steps_ + team_.n_threads - 1) / team_.n_threads);
+      const Index most = std::min(max_inner_steps_, (limits.max_steps - steps_ - 1) / team_.n_threads + 1);
       together([&](int t) { team[t]->work(tol, most, commons_.stop); }, monitor);
-      if (monitor.stopped()) return gather(team, monitor), void();
+      if (monitor.stopped()) return;  // what was done since the threads last met is lost, and nothing else
       Index taken = 0;
       bool all_optimal = true;
       for (auto& block : team) taken += block->steps(), all_optimal = all_optimal && block->optimal();
@@ -155,6 +154,7 @@ class AsyOrgcd {
           block->refresh(variables_);
         else
           all_fresh = false;
+      if (monitor.stop_now(steps_, rows())) return;
     }
   }
 

@@ -1,10 +1,10 @@
-"""Numbers that a user has passed: real, finite, and as many as there should be, or one clear sentence."""
+"""What a user has passed: numbers real and finite, names known, or one clear sentence."""
 
 from __future__ import annotations
 
 import inspect
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Real
 from typing import Any
 
@@ -36,13 +36,26 @@ def check_number(name: str, value: Any, allowed: str, test: Callable[[Any], bool
 def as_floats(name: str, values: Any) -> Floats:
     """`values` as an array of real numbers."""
     try:
-        array = np.asarray(values)
-        if np.iscomplexobj(array):
-            raise ValueError(f"{name} holds complex numbers: give real ones.")
-        return array.astype(np.float64, copy=False)
+        if not np.iscomplexobj(np.asarray(values)):
+            return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must hold numbers only, but is {shortened(values)}.") from None
+    raise ValueError(f"{name} holds complex numbers: give real ones.")
 
 
 def check_positive(name: str, value: Any) -> float:
     return check_number(name, value, "a positive number", lambda number: number > 0)
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    allowed = list(allowed)
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}={shortened(value)} is unknown: give {' or '.join(map(repr, allowed))}.")
+
+
+def caller_level() -> int:
+    """The `stacklevel` of a warning that should point at the user: at the first frame outside this package."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "ordsvm":
+        level, frame = level + 1, frame.f_back
+    return level

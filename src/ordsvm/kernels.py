@@ -37,9 +37,9 @@ class Kernel(ABC):
         """A source of rows of k(X, X)."""
 
     def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
-        """k(X, Y) @ beta, a block of rows at a time."""
+        """k(X, Y) @ beta, a block of rows at a time; beta may have several columns."""
         if len(beta) == 0:
-            return np.zeros(X.shape[0])
+            return np.zeros((X.shape[0], *beta.shape[1:]))
         step = max(1, _BLOCK_BYTES // (8 * max(1, len(beta))))
         blocks = [self(X[i : i + step], Y) @ beta for i in range(0, X.shape[0], step)]
         return np.concatenate(blocks)

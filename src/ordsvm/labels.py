@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
+from ordsvm.checks import caller_level
+
 _NUMBER_TYPES = (int, float, complex, np.number, np.bool_)
 _HOW_TO_ORDER = "pass categories=[...], lowest first, or an ordered pandas Categorical or polars Enum"
 
@@ -39,9 +41,7 @@ def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordi
     be anything hashable: fractions such as 2.5 stars, the intervals of `pandas.cut`. Without them, labels are
     numbers or strings and only those in y get a rank.
     """
-    if y is None:
-        message = f"{estimator_name} requires y to be passed, but the target y is None"
-        raise ValueError(f"{message}; give one label per sample.")
+    require_y(y, estimator_name, "label")
     y = _single_column(y)
     labels = label_array(y)
     if categories is None:
@@ -50,6 +50,24 @@ def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordi
     codes = rank_codes(labels, classes)
     _require_two_classes(classes, codes, estimator_name)
     return Ranks(classes, codes)
+
+
+def encode_classes(y: Any, *, estimator_name: str = "Classification") -> Ranks:
+    """Labels whose order means nothing: the distinct ones are sorted, as in scikit-learn, and each sample gets its."""
+    require_y(y, estimator_name, "label")
+    labels = label_array(_single_column(y))
+    if labels.dtype.kind not in "biufU":
+        raise TypeError(f"y holds labels of type {_types(labels)}; give all of them as numbers or all as strings.")
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    _require_two_classes(classes, codes, estimator_name)
+    return Ranks(classes, codes.astype(np.int64))
+
+
+def require_y(y: Any, estimator_name: str, kind: str) -> None:
+    if y is None:
+        message = f"{estimator_name} requires y to be passed, but the target y is None"
+        raise ValueError(f"{message}; give one {kind} per sample.")
 
 
 def ordered_dtype_categories(y: Any) -> Any | None:
@@ -116,7 +134,7 @@ def _single_column(y: Any) -> Any:
 
 def _warn_column_vector(name: str) -> None:
     message = f"A column-vector {name} was passed when a 1d array was expected; its single column is used."
-    warnings.warn(message, DataConversionWarning, stacklevel=4)
+    warnings.warn(message, DataConversionWarning, stacklevel=caller_level())
 
 
 def _natural_dtype(array: NDArray[Any]) -> NDArray[Any]:
@@ -155,7 +173,7 @@ def _order_by_value(labels: NDArray[Any]) -> NDArray[Any]:
         classes = np.unique(labels)
         order = _listed(classes.tolist(), " < ")
         message = f"y holds strings with no order of their own; the sorted order was assumed: {order}. "
-        warnings.warn(f"{message}To set the order, {_HOW_TO_ORDER}.", UserWarning, stacklevel=4)
+        warnings.warn(f"{message}To set the order, {_HOW_TO_ORDER}.", UserWarning, stacklevel=caller_level())
         return classes
     if labels.dtype.kind not in "biuf":
         raise TypeError(f"y holds labels with no order, of type {_types(labels)}; {_HOW_TO_ORDER}.")

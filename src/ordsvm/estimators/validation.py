@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_consistent_length
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 
 from ordsvm.checks import as_floats, check_number
+from ordsvm.labels import require_y
 
 Floats = NDArray[np.float64]
 
@@ -37,13 +38,13 @@ def check_callback(callback: Any) -> None:
         raise ValueError(f"callback={callback!r} is not valid: give None or a function of a Progress.")
 
 
-def check_sample_weight(sample_weight: Any, n_samples: int) -> Floats:
+def check_sample_weight(sample_weight: Any, n_samples: int, in_need: str = "two classes") -> Floats:
     """One weight per sample, none negative, not all zero; None means 1."""
     if sample_weight is None:
         return np.ones(n_samples)
-    if np.ndim(sample_weight) == 0:
-        sample_weight = np.full(n_samples, sample_weight)
     weight = as_floats("sample_weight", sample_weight)
+    if weight.ndim == 0:
+        weight = np.full(n_samples, weight)
     if weight.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got shape {weight.shape}.")
     check_consistent_length(weight, np.empty(n_samples))
@@ -52,8 +53,45 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Floats:
     if np.any(weight < 0):
         raise ValueError(f"sample_weight contains negative numbers (least: {weight.min():g}): give weights ≥ 0.")
     if not np.any(weight > 0):
-        raise ValueError("sample_weight is zero for every sample: at least two classes need positive weights.")
+        raise ValueError(f"sample_weight is zero for every sample: at least {in_need} need positive weights.")
     return weight
+
+
+def check_prices(C: float, sample_weight: Floats, class_weight: Floats | float = 1.0) -> Floats:
+    """C × sample weight × class weight of every sample: not all zero, none infinite."""
+    with np.errstate(over="ignore"):
+        price = float(C) * sample_weight * class_weight
+    if not np.all(np.isfinite(price)):
+        raise ValueError("C × sample weight × class weight overflows: give smaller weights or a smaller C.")
+    if not np.any(price > 0):
+        raise ValueError("C × sample weight × class weight is zero for every sample: give larger weights or a larger C.")
+    return price
+
+
+def classes_with_a_price(price: Floats, codes: NDArray[np.int64], n_classes: int, name: str) -> NDArray[np.bool_]:
+    """Which classes have samples that count: two of them at least."""
+    present = np.bincount(codes, price > 0, n_classes) > 0
+    if present.sum() < 2:
+        raise ValueError(
+            f"C × sample weight × class weight is above zero for 1 class only: {name} needs at least two classes with "
+            "samples of positive weight."
+        )
+    return present
+
+
+def check_targets(y: Any, name: str) -> Floats:
+    """One finite real number per sample."""
+    require_y(y, name, "number")
+    if np.iscomplexobj(np.asarray(y)):
+        raise ValueError("Complex data not supported: y holds complex numbers; give real ones.")
+    target = as_floats("y", column_or_1d(y, warn=True))
+    assert_all_finite(target, input_name="y")
+    if np.max(np.abs(target), initial=0.0) > 1e140:
+        raise ValueError(
+            "y holds values above 1e140, too large to compute with: scale them, for instance with "
+            "sklearn.compose.TransformedTargetRegressor."
+        )
+    return target
 
 
 def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.int64]) -> Floats:

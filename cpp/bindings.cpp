@@ -94,8 +94,8 @@ PyType_Slot rows_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_ro
                             {Py_tp_clear, reinterpret_cast<void*>(clear_rows)},
                             {0, nullptr}};
 
-/// A monitor that asks a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol) -> tol to go on
-/// with. Signals come first, so that Ctrl-C works whatever the object does.
+/// A monitor that asks a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol, violation) -> tol
+/// to go on with. Signals come first, so that Ctrl-C works whatever the object does.
 Monitor monitor_by(const nb::object& watch) {
   return Monitor(
       [watch](Index steps, Index kernel_rows) {
@@ -103,9 +103,9 @@ Monitor monitor_by(const nb::object& watch) {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         return nb::cast<bool>(watch.attr("report")(steps, kernel_rows));
       },
-      [watch](double tol) {
+      [watch](double tol, double violation) {
         const nb::gil_scoped_acquire gil;
-        return nb::cast<double>(watch.attr("judge")(tol));
+        return nb::cast<double>(watch.attr("judge")(tol, violation));
       });
 }
 

@@ -13,8 +13,9 @@ namespace ordsvm {
 template <State S>
 double coordinate_step(const Hinges& h, S& state, double& alpha, Index v) {
   const double slope = h.sign[v] * state.decision(h.sample[v], h.threshold[v]) - h.offset[v];
-  const double curvature = std::max(state.curvature(h.sample[v], h.threshold[v]), 1e-12);
-  const double target = std::clamp(alpha - slope / curvature, 0.0, h.cap[v]);
+  const double curvature = state.curvature(h.sample[v], h.threshold[v]);
+  const double bound = slope > 0.0 ? 0.0 : h.cap[v];  // without curvature the minimum is at a bound
+  const double target = curvature > 0.0 ? std::clamp(alpha - slope / curvature, 0.0, h.cap[v]) : bound;
   const double move = target - alpha;
   if (move != 0.0) state.add(h.sample[v], h.threshold[v], h.sign[v] * move);  // score += sign*move*K[:, i]
   alpha = target;

@@ -16,15 +16,15 @@ class Monitor {
  public:
   /// Called with (steps, kernel rows computed) about twenty times a second; returns true to stop the solver.
   using Report = std::function<bool(Index, Index)>;
-  /// Called when a solver's own stopping rule holds with exact scores and tolerance tol: returns tol to accept, or
-  /// the tighter tolerance to go on with, should the duality gap still be too large.
-  using Judge = std::function<double(double)>;
+  /// Called with (tol, violation) when a solver's own stopping rule holds with exact scores: returns tol to accept, or
+  /// a tolerance below the violation to go on with, should the duality gap still be too large.
+  using Judge = std::function<double(double, double)>;
 
   explicit Monitor(
-      Report report, Judge judge = [](double tol) { return tol; })
+      Report report, Judge judge = [](double tol, double) { return tol; })
       : report_(std::move(report)), judge_(std::move(judge)) {}
 
-  double judge(double tol) const { return judge_(tol); }
+  double judge(double tol, double violation) const { return judge_(tol, violation); }
   bool stopped() const { return stopped_; }
 
   /// Has the report called every so many steps as well.

@@ -162,16 +162,16 @@ ORDSVM_INLINE Extremes find_extremes(const Range<T>& range) {
   return {best_up, up_at, best_low, low_at};
 }
 
-// Below this a curvature is rounding: three values near 1 have been added up.
+// Below this share of K_oo + K_uu a curvature is rounding.
 template <class T>
-constexpr T least_curvature = sizeof(T) == sizeof(float) ? T(1e-6) : T(1e-12);
+constexpr T least_share = sizeof(T) == sizeof(float) ? T(5e-7) : T(5e-13);
 
 template <bool gather, class T>
 ORDSVM_INLINE T gain_of(const Range<T>& range, const Anchor<T>& anchor, Index v) {
   const Index i = sample_of<gather>(range, v);
   const T slope = std::max(anchor.level - (range.score[i] + range.up[v]), T(0));
-  const T curvature = anchor.own_diagonal + anchor.diagonal[i] - 2 * anchor.row[i];
-  return slope * slope / std::max(curvature, least_curvature<T>);
+  const T together = anchor.own_diagonal + anchor.diagonal[i];
+  return slope * slope / std::max(together - 2 * anchor.row[i], least_share<T> * together);
 }
 
 template <bool gather, class T>
@@ -190,8 +190,9 @@ ORDSVM_INLINE Partner find_partner(const Range<T>& range, const Anchor<T>& ancho
       load_samples<gather, T>(curvature, anchor.diagonal, range, begin + p);
       slope = anchor.level - (slope + up);
       slope = slope > 0 ? slope : Vector<T>{};
-      curvature = anchor.own_diagonal + curvature - 2 * row;
-      curvature = curvature > least_curvature<T> ? curvature : Vector<T>{} + least_curvature<T>;
+      const Vector<T> together = anchor.own_diagonal + curvature, least = least_share<T> * together;
+      curvature = together - 2 * row;
+      curvature = curvature > least ? curvature : least;
       const Vector<T> gain = slope * slope / curvature;
       std::memcpy(gains + p, &gain, sizeof gain);
       minus_most = -gain < minus_most ? -gain : minus_most;

@@ -62,15 +62,10 @@ LOOSE = (
     "tol=1e-3 is coarser than the comparison, and gamma='scale' does not see weights: fails for scikit-learn's SVC too"
 )
 NOT_SYMMETRIC = "the check passes a square matrix that is no kernel matrix, being not symmetric"
-NOT_AN_ARRAY = "sample_weight goes through np.ndim before np.asarray"
 
 
 def expected_failed_checks(estimator) -> dict[str, str]:
-    failing = {
-        "check_classifiers_train": ONE_SCORE,
-        "check_classifiers_classes": ONE_SCORE,
-        "check_sample_weights_not_an_array": NOT_AN_ARRAY,
-    }
+    failing = {"check_classifiers_train": ONE_SCORE, "check_classifiers_classes": ONE_SCORE}
     if estimator.kernel == "precomputed":
         failing["check_classifiers_one_label_sample_weights"] = NOT_SYMMETRIC
     else:
@@ -322,6 +317,15 @@ def test_csr_may_be_unsorted_and_hold_duplicates_and_is_not_changed(model):
     assert certify(sparse, halves, y).relative_gap <= 1e-6
     for array, copied in zip([halves.data, halves.indices, halves.indptr], before, strict=True):
         np.testing.assert_array_equal(array, copied)
+
+
+@pytest.mark.xfail(reason="the index arrays of the user's matrix are replaced", strict=True)
+def test_csr_with_index_arrays_of_two_types_is_not_changed():
+    X, y = random_data(46)
+    mixed = sp.csr_matrix(X)
+    mixed.indptr = mixed.indptr.astype(np.int64)
+    SVORIM().fit(mixed, y)
+    assert mixed.indices.dtype == np.int32
 
 
 @every_model
@@ -581,8 +585,9 @@ def test_an_ordered_dtype_keeps_unobserved_categories(model):
 
 
 @pytest.mark.xfail(
-    reason="the threshold left between ranks 0 and 2 has a price on one side only: b = −inf", strict=True
+    reason="the error is about the kernel: the threshold left between ranks 0 and 2 is −inf", strict=True
 )
+@pytest.mark.filterwarnings("ignore")
 def test_a_cost_without_a_price_across_a_missing_rank_is_an_error():
     X, y = random_data(59, n_ranks=2)
     cost = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])

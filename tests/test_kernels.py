@@ -135,7 +135,6 @@ def test_far_apart_and_close_together(kernel):
     np.testing.assert_allclose(rows, expected, rtol=1e-13, atol=1e-300)
 
 
-@pytest.mark.xfail(reason="NumPy's side gets distances from norms, which cancel; the core does not", strict=True)
 def test_rbf_does_not_lose_distances_far_from_the_origin():
     """Years, ids and times: all samples near (2000, 1e6) and a few units apart."""
     X, y = random_data(0, n=60, n_features=2)

@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 from ordsvm import formulations
 from ordsvm.costs import cost_matrix, threshold_costs
 from ordsvm.kernels import RBF, Precomputed
-from ordsvm.problem import Hinges, Problem, Thresholds
+from ordsvm.problem import Certificate, Hinges, Problem, Thresholds
 from ordsvm.solvers import SMO, Control, KernelMatrix, solve
 from tests.cases import FORMULATIONS, N_RANKS, random_data, v_shaped_cost
 from tests.oracle import beta_and_gamma_matrices, dual_optimum, equality_matrix, primal_optimum, snapped
@@ -236,3 +236,8 @@ def test_smo_does_not_stop_there(selection):
     solution = solve(problem, KernelMatrix(Precomputed().rows(K)), SMO(selection), Control(tol=1e-8))
     assert solution.result.objective == pytest.approx(dual_optimum(problem, K).objective, rel=1e-7)
     assert solution.result.relative_gap <= 1e-7
+
+
+def test_a_certificate_of_nan_does_not_pass_for_a_perfect_one():
+    proof = Certificate(primal=np.nan, dual=np.nan, gap=np.nan, violation=np.nan, thresholds=np.zeros(1))
+    assert not proof.relative_gap <= 1e-3

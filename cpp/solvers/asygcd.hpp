@@ -57,30 +57,18 @@ class AsyGcd {
         rows_before_(cache.rows_computed()) {}
 
   Outcome run(const Limits& limits, Monitor& monitor) {
-    double tol = limits.tol;
-    for (int recomputations = 0;; ++recomputations) {
-      if (tol < least_tol<T>) return outcome(Status::imprecise);
-      solve(tol, limits, monitor);
+    Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
+    while (finish.tol() >= least_tol<T>) {
+      solve(finish.tol(), limits, monitor);
       if (monitor.stopped()) return outcome(Status::stopped);
       if (!recompute(cache_.source(), hinges_, variables_, monitor, steps_, rows())) return outcome(Status::stopped);
-      if (violation() <= tol) {
-        const double judged = monitor.judge(tol);
-        if (judged >= tol) return outcome(Status::converged);
-        tol = judged;
-        recomputations = 0;
-      } else if (recomputations > max_recomputations) {
-        return outcome(Status::imprecise);
-      }
+      if (const auto end = finish.decide(exact_violation(hinges_, variables_))) return outcome(*end);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
     }
+    return outcome(Status::imprecise);
   }
 
  private:
-  double violation() const {
-    const Frontier<double> frontier(hinges_, variables_.score, variables_.alpha);
-    return worst_hinge(hinges_, frontier, variables_.threshold).violation;
-  }
-
   /// AsyGCD: until the team is quiet. AsyAGCD: until it is quiet with all hinges, after rebuilding the scores.
   void solve(double tol, const Limits& limits, Monitor& monitor) {
     do {
@@ -88,7 +76,8 @@ class AsyGcd {
         work<LogState<T>>(tol, limits, monitor);
       else
         work<AtomicState<T>>(tol, limits, monitor);
-    } while (team_.max_shrink_steps > 0 && !monitor.stopped() && steps_ < limits.max_steps && violation() > tol);
+    } while (team_.max_shrink_steps > 0 && !monitor.stopped() && steps_ < limits.max_steps &&
+             exact_violation(hinges_, variables_) > tol);
   }
 
   template <class State>

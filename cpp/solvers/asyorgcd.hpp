@@ -114,23 +114,15 @@ class AsyOrgcd {
         rows_before_(cache.rows_computed()) {}
 
   Outcome run(const Limits& limits, Monitor& monitor) {
-    double tol = limits.tol;
-    for (int recomputations = 0;; ++recomputations) {
-      if (tol < least_tol<T>) return outcome(Status::imprecise);
-      outer_iterations(tol, limits, monitor);
+    Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
+    while (finish.tol() >= least_tol<T>) {
+      outer_iterations(finish.tol(), limits, monitor);
       if (monitor.stopped()) return outcome(Status::stopped);
       if (!recompute(cache_.source(), hinges_, variables_, monitor, steps_, rows())) return outcome(Status::stopped);
-      const Frontier<double> exact(hinges_, variables_.score, variables_.alpha);
-      if (worst_hinge(hinges_, exact, variables_.threshold).violation <= tol) {
-        const double judged = monitor.judge(tol);
-        if (judged >= tol) return outcome(Status::converged);
-        tol = judged;
-        recomputations = 0;
-      } else if (recomputations > max_recomputations) {
-        return outcome(Status::imprecise);
-      }
+      if (const auto end = finish.decide(exact_violation(hinges_, variables_))) return outcome(*end);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
     }
+    return outcome(Status::imprecise);
   }
 
  private:

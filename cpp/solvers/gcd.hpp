@@ -48,6 +48,12 @@ Index choose_hinge(const Hinges& hinges, const Projections<T>& projections, cons
   return left.violation > tol ? left.hinge : -1;
 }
 
+/// The largest |projected gradient| (11) by scores in double.
+inline double exact_violation(const Hinges& hinges, const Variables& variables) {
+  const Frontier<double> frontier(hinges, variables.score, variables.alpha);
+  return worst_hinge(hinges, frontier, variables.threshold).violation;
+}
+
 template <class T>
 class Gcd {
  public:
@@ -59,30 +65,20 @@ class Gcd {
         frontier_(hinges, state.scores().working(), variables.alpha) {}
 
   Outcome run(const Limits& limits, Monitor& monitor) {
-    double tol = limits.tol;
-    int recomputations = 0;
-    PrecisionCheck<T> check(hinges_.n_samples);
+    Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
     for (Index steps = 0;; ++steps) {
       const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
-      if (!check.passed(state_, tol, monitor, steps)) return outcome(Status::imprecise);
-      Index hinge = choose(std::max(tol, check.floor));
+      if (!finish.trusted(state_, steps)) return outcome(Status::imprecise);
+      Index hinge = choose(finish.reach());
       if (hinge < 0) {
         if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
-        const double exact = worst(Frontier<double>(hinges_, variables_.score, variables_.alpha)).violation;
-        if (exact <= tol) {
-          const double judged = monitor.judge(tol);
-          if (judged >= tol) return outcome(Status::converged);
-          tol = judged;
-          recomputations = 0;
-        } else if (exact <= check.floor || ++recomputations > max_recomputations) {
-          return outcome(Status::imprecise);
-        }
-        hinge = choose(tol);
+        if (const auto end = finish.decide(exact_violation(hinges_, variables_))) return outcome(*end);
+        hinge = choose(finish.tol());
         if (hinge < 0) return outcome(Status::imprecise);
       }
       if (steps >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
-      if (std::abs(slope(hinge)) <= tol) return outcome(Status::imprecise);  // chosen by rounding in float
+      if (std::abs(slope(hinge)) <= finish.tol()) return outcome(Status::imprecise);  // chosen by rounding in float
       coordinate_step(hinges_, state_, variables_.alpha[hinge], hinge);
       projections_.update(hinge, variables_.alpha[hinge]);
       frontier_.update(hinge, variables_.alpha[hinge]);
@@ -94,11 +90,6 @@ class Gcd {
 
   double slope(Index v) const {
     return hinges_.sign[v] * state_.decision(hinges_.sample[v], hinges_.threshold[v]) - hinges_.offset[v];
-  }
-
-  template <class U>
-  Worst worst(const Frontier<U>& frontier) const {
-    return worst_hinge(hinges_, frontier, variables_.threshold);
   }
 
   const Hinges& hinges_;

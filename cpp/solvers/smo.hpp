@@ -23,6 +23,11 @@
 //   be taken at the run's last threshold and B_up at its first, else the method can stop before the optimum.
 // - A cross update may pair two hinges of one sample: then the curvature is 0, f does not change and t goes to
 //   the boundary, as it does wherever a semidefinite K makes (25)'s denominator vanish.
+// - "second-order" with ordered thresholds takes `up` from any threshold that the pair may reach, not only from the one
+//   that sets B_up; `low` is still the one that sets B_low, so every step starts from a violation of at least tol.
+// - The thresholds of the model are those that minimise the primal at the final f (problem.py). At the optimum they are
+//   the paper's, the midpoints of [B_low, B_up]; before it they give a smaller objective.
+// - In float a pair may violate by rounding alone; the run then goes on in double.
 #pragma once
 
 #include <algorithm>
@@ -50,35 +55,27 @@ class Smo {
         ordered_(hinges.treatment == Thresholds::ordered),
         frontier_(hinges, state.scores().working(), variables.alpha),
         bounds_(hinges.n_thresholds),
+        alpha_sum_(std::accumulate(variables.alpha.begin(), variables.alpha.end(), 0.0)),
         mu_(hinges.n_thresholds + 1, 0.0) {
     if (ordered_) start_mu();
   }
 
   Outcome run(const Limits& limits, Monitor& monitor) {
-    double tol = limits.tol;
-    int recomputations = 0;
-    PrecisionCheck<T> check(hinges_.n_samples);
+    Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
     for (Index steps = 0;; ++steps) {
       const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
-      if (!check.passed(state_, tol, monitor, steps)) return outcome(Status::imprecise);
+      if (!finish.trusted(state_, steps)) return outcome(Status::imprecise);
       Pair pair = select(frontier_);
-      if (pair.violation <= std::max(tol, check.floor)) {
+      if (pair.violation <= finish.reach()) {
         if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
-        const double exact = select(Frontier<double>(hinges_, score_, alpha_)).violation;
-        if (exact <= tol) {
-          const double judged = monitor.judge(tol);
-          if (judged >= tol) return outcome(Status::converged);
-          tol = judged;
-          recomputations = 0;
-        } else if (exact <= check.floor || ++recomputations > max_recomputations) {
-          return outcome(Status::imprecise);
-        }
+        if (const auto end = finish.decide(select(Frontier<double>(hinges_, score_, alpha_)).violation))
+          return outcome(*end);
         pair = select(frontier_);
-        if (pair.violation <= tol) return outcome(Status::imprecise);
+        if (pair.violation <= finish.tol()) return outcome(Status::imprecise);
       }
       if (steps >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
-      if (!optimise(pair, tol)) return outcome(Status::imprecise);
+      if (!optimise(pair, finish.tol())) return outcome(Status::imprecise);
     }
   }
 
@@ -96,10 +93,12 @@ class Smo {
   void start_mu() {
     for (Index v = 0; v < hinges_.size(); ++v) mu_[hinges_.threshold[v] + 1] -= hinges_.sign[v] * alpha_[v];
     for (Index k = 0; k < hinges_.n_thresholds; ++k) mu_[k + 1] += mu_[k];
-    const double rounding = 1e-12 * std::accumulate(alpha_.begin(), alpha_.end(), 0.0);
-    for (double& mu : mu_) mu = mu > rounding ? mu : 0.0;
+    for (double& mu : mu_) mu = active_part(mu);
     mu_.back() = 0.0;
   }
+
+  /// A mu that is there by rounding alone counts as 0: else pairs would pass it to and fro.
+  double active_part(double mu) const { return mu > 1e-12 * alpha_sum_ ? mu : 0.0; }
 
   template <class U>
   Pair select(const Frontier<U>& frontier) {
@@ -151,11 +150,10 @@ class Smo {
     }
     const double slope = level(pair.low) - level(pair.up);
     const Index up_sample = hinges_.sample[pair.up];
-    const double curvature =
-        low_sample == up_sample
-            ? 0.0
-            : state_.curvature(low_sample, 0) + state_.curvature(up_sample, 0) - 2.0 * low_row.data()[up_sample];
-    const double move = step(pair, curvature > 1e-12 ? slope / curvature : infinity);
+    const double together = state_.curvature(low_sample, 0) + state_.curvature(up_sample, 0);
+    const double curvature = low_sample == up_sample ? 0.0 : together - 2.0 * low_row.data()[up_sample];
+    const bool vanishes = curvature <= std::numeric_limits<T>::epsilon() * together;  // but for rounding
+    const double move = step(pair, vanishes ? infinity : slope / curvature);
     if (low_sample != up_sample) state_.scores().add(move, state_.pin(up_sample).data(), low_row.data());
     return true;
   }
@@ -170,7 +168,7 @@ class Smo {
     const Index low_k = hinges_.threshold[pair.low], up_k = hinges_.threshold[pair.up];
     double t = std::min({wanted, low_room, up_room});
     for (Index k = up_k + 1; k <= low_k; ++k) t = std::min(t, mu_[k]);
-    for (Index k = up_k + 1; k <= low_k; ++k) mu_[k] -= t;
+    for (Index k = up_k + 1; k <= low_k; ++k) mu_[k] = active_part(mu_[k] - t);
     for (Index k = low_k + 1; k <= up_k; ++k) mu_[k] += t;
     move(pair.low, -t, t == low_room);
     move(pair.up, t, t == up_room);
@@ -181,7 +179,9 @@ class Smo {
   void move(Index v, double t, bool to_bound) {
     const bool rises = (t > 0) == (hinges_.sign[v] > 0);
     const double bound = rises ? hinges_.cap[v] : 0.0;
-    alpha_[v] = to_bound ? bound : std::clamp(alpha_[v] + hinges_.sign[v] * t, 0.0, hinges_.cap[v]);
+    const double before = alpha_[v];
+    alpha_[v] = to_bound ? bound : std::clamp(before + hinges_.sign[v] * t, 0.0, hinges_.cap[v]);
+    alpha_sum_ += alpha_[v] - before;
     frontier_.update(v, alpha_[v]);
   }
 
@@ -193,7 +193,8 @@ class Smo {
   bool ordered_;
   Frontier<T> frontier_;
   std::vector<simd::Extremes> bounds_;  // b_low and b_up of every threshold
-  std::vector<double> mu_;              // mu_[k] ties thresholds k - 1 and k
+  double alpha_sum_;
+  std::vector<double> mu_;  // mu_[k] ties thresholds k - 1 and k
 };
 
 }  // namespace ordsvm

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "hinges.hpp"
 #include "monitor.hpp"
@@ -26,27 +27,47 @@ template <class T>
 inline constexpr double least_tol = sizeof(T) == sizeof(float) ? 1e-5 : 0.0;
 inline constexpr int max_recomputations = 8;
 
-/// Looks now and then whether the arithmetic still carries: after 20 steps a sample, then after twice as many each
-/// time, so that it costs little however long a fit takes. In double `floor` is the violation that can still be told
-/// from none.
+/// The end of every solver, and the arithmetic it may trust until then.
+///
+/// When the violation by working scores is at most `reach()`, scores are recomputed in double from alpha and `decide`
+/// says what follows from the exact violation: the end, or a tolerance to go on with. Now and then (after 20 steps a
+/// sample, then after twice as many each time, so that it costs little) `trusted` looks whether scores have drifted by
+/// more than tol, and how small a violation double sums can still tell from none.
 template <class T>
-class PrecisionCheck {
+class Finish {
  public:
-  explicit PrecisionCheck(Index n_samples) : next_(20 * n_samples) {}
+  Finish(double tol, Index n_samples, Monitor& monitor) : tol_(tol), next_(20 * n_samples), monitor_(monitor) {}
+
+  double tol() const { return tol_; }
+  double reach() const { return std::max(tol_, floor_); }
 
   template <class State>
-  bool passed(State& state, double tol, Monitor& monitor, Index steps) {
-    if (tol < least_tol<T>) return false;
+  bool trusted(State& state, Index steps) {
+    if (tol_ < least_tol<T>) return false;
     if (steps < next_) return true;
     next_ *= 2;
-    floor = state.resolution();
-    return state.carries(std::max(tol, floor), monitor, steps);
+    floor_ = state.resolution();
+    const bool carried = state.carries(reach(), monitor_, steps);
+    return carried || least_tol<T> == 0.0;  // double scores are mended by now; float ones would drift again
   }
 
-  double floor = 0.0;
+  std::optional<Status> decide(double exact_violation) {
+    if (exact_violation <= tol_) {
+      const double judged = monitor_.judge(tol_, exact_violation);
+      if (judged >= tol_) return Status::converged;
+      tol_ = judged;
+      recomputations_ = 0;
+    } else if (exact_violation <= floor_ || ++recomputations_ > max_recomputations) {
+      return Status::imprecise;
+    }
+    return std::nullopt;
+  }
 
  private:
+  double tol_, floor_ = 0.0;
   Index next_;
+  int recomputations_ = 0;
+  Monitor& monitor_;
 };
 
 }  // namespace ordsvm

@@ -84,8 +84,9 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
+        """The gap as a share of the objective; 0 where both objectives are 0."""
         scale = max(abs(self.primal), abs(self.dual))
-        return self.gap / scale if scale > 0 else 0.0
+        return self.gap / scale if scale != 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -151,13 +152,19 @@ class Problem:
         levels = self.levels(score)
         return free_thresholds(levels) if self.thresholds is Thresholds.FREE else ordered_thresholds(levels)
 
-    def certificate(self, alpha: Floats, score: Floats) -> Certificate:
-        """Everything that α proves, given f = Kβ in float64. α is assumed feasible: see `repair`."""
+    def certificate(self, alpha: Floats, score: Floats, rounding: float = 0.0) -> Certificate:
+        """Everything that α proves, given f = Kβ up to `rounding`. α is assumed feasible: see `repair`.
+
+        An error of `rounding` in a score changes the gap by at most (cap + α) times that for each of its hinges, and
+        the smaller gap is not claimed.
+        """
         b = self.best_thresholds(alpha, score)
+        primal, dual = self.primal(alpha, score, b), self.dual(alpha, score)
+        error = rounding * float(np.sum(self.hinges.cap + alpha))
         return Certificate(
-            primal=self.primal(alpha, score, b),
-            dual=self.dual(alpha, score),
-            gap=self.gap(alpha, score, b),
+            primal=primal,
+            dual=dual,
+            gap=max(self.gap(alpha, score, b), primal - dual) + error,
             violation=self.violation(alpha, score),
             thresholds=b,
         )
@@ -190,14 +197,14 @@ class Problem:
             b = self.best_thresholds(alpha, score)
             return float(max(0.0, np.max(low - b), np.max(b - up)))
         if self.thresholds is Thresholds.ORDERED:
-            low, up = self._tie(low, up, self.mu(alpha))
+            low, up = self._tie(low, up, self.mu(alpha), rounding=1e-12 * alpha.sum())
         return float(max(0.0, np.max(low - up)))
 
-    def _tie(self, low: Floats, up: Floats, mu: Floats) -> tuple[Floats, Floats]:
+    def _tie(self, low: Floats, up: Floats, mu: Floats, rounding: float) -> tuple[Floats, Floats]:
         """B_low and B_up of Chu & Keerthi's (18), carried over whole runs of thresholds tied by μ > 0."""
         low = np.maximum.accumulate(low)
         up = np.minimum.accumulate(up[::-1])[::-1]
-        tied = mu[1:-1] > 1e-12 * (1.0 + self.hinges.cap.sum())
+        tied = mu[1:-1] > rounding
         for k in range(self.n_thresholds - 2, -1, -1):
             low[k] = low[k + 1] if tied[k] else low[k]
         for k in range(1, self.n_thresholds):
@@ -223,7 +230,7 @@ class Problem:
         return alpha * scale
 
     def _equalities_hold(self, alpha: Floats) -> bool:
-        rounding = 1e-10 * (1.0 + alpha.sum())
+        rounding = 1e-12 * alpha.sum()
         if self.thresholds is Thresholds.FREE:
             return bool(np.all(np.abs(self.gamma(alpha)) <= rounding))
         mu = self.mu(alpha)

@@ -35,7 +35,7 @@ class FitResult:
     """The end of a fit, with objective, gap and violation recomputed in float64 from alpha.
 
     status        "converged", or what stopped it: "max_iter", "time_limit", "callback", "precision" (tol is finer than
-                  float64 sums are)
+                  float64 sums are), "gap" (the kernel is not positive semidefinite: the gap does not close)
     objective     the primal objective of this model; the optimum lies between objective − gap and objective
     gap           how far from the optimum the model can be at most
     violation     of the optimality conditions; a solver converges when it is at most tol

@@ -30,10 +30,10 @@ def minimisers(levels: Levels) -> tuple[float, float]:
     level, passed = levels.level[order], np.cumsum(levels.cap[order])
     below = levels.cap[levels.sign < 0].sum()
     rounding = 1e-12 * levels.cap.sum()
-    left = np.searchsorted(passed, below - rounding)
+    left = np.searchsorted(passed, below - rounding) if np.any(levels.sign < 0) else -1
     right = np.searchsorted(passed, below + rounding, side="right")
-    if below <= rounding:
-        left = -1
+    if np.any(levels.sign > 0):  # something holds the threshold from above, be it ever so weak
+        right = min(right, len(level) - 1)
     padded = np.concatenate([[-np.inf], level, [np.inf]])
     return float(padded[left + 1]), float(padded[right + 1])
 

@@ -68,14 +68,18 @@ def solve(
     run = Run(problem, matrix, control, start)
     run.solver_name = solver.name
     solver.solve(run)
-    certificate = problem.certificate(run.alpha, run.score)
+    run.make_feasible()
+    certificate = run.certificate()
     if not np.isfinite(certificate.gap):
         raise ValueError(
             "The kernel gives values that are not finite, or too large to add up: scale the features; a polynomial "
             "kernel of broken degree needs gamma·x·y + coef0 ≥ 0."
         )
+    status = run.stopped_by
+    if status == "converged" and not max(certificate.relative_gap, certificate.violation) <= control.tol:
+        status = "gap"
     result = FitResult(
-        status=run.stopped_by,
+        status=status,
         solver=solver.name,
         n_iter=run.n_iter,
         objective=certificate.primal,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm import _core
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Certificate, Problem, Thresholds
 from ordsvm.result import Progress
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,10 @@ class Control:
 
 
 class KernelMatrix:
-    """The kernel matrix of the training samples: rows on demand, and a cache of them that several fits may share."""
+    """The kernel matrix of the training samples: rows on demand, and a cache of them.
+
+    Several fits may share it one after another; side by side they could wait for each other's rows for ever.
+    """
 
     def __init__(self, rows: _core.Rows, cache_size: float = 200.0) -> None:
         needed, budget = 2 * 8 * len(rows), cache_size * 2**20
@@ -56,9 +59,14 @@ class KernelMatrix:
                 "sklearn.preprocessing.StandardScaler."
             )
         self.rows = rows
+        self.largest = float(largest)
         self.fits_float = bool(largest < 1e30)
         self._budget = int(min(budget, 8 * len(rows) * len(rows)))
         self._caches: dict[bool, _core.Cache] = {}
+
+    def rounding(self, beta: Floats) -> float:
+        """How far Kβ, summed in float64, can be from what it should be."""
+        return float(4 * np.finfo(np.float64).eps * self.largest * np.abs(beta).sum())
 
     def cache(self, double_rows: bool) -> _core.Cache:
         """The one cache there is, in the wanted precision: the budget is for all rows together."""
@@ -87,8 +95,7 @@ class Run:
         self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
         self.score = self._exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
         self.threshold = np.zeros(problem.n_thresholds)
-        if problem.thresholds is Thresholds.PENALIZED:
-            self.threshold -= problem.gamma(self.alpha)
+        self._start_thresholds()
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
         self.report_every = control.report_every
         self._next_look = self.started + CADENCE
@@ -123,12 +130,22 @@ class Run:
             self._count(outcome.steps, outcome.kernel_rows)
             if outcome.status is not _core.Status.imprecise:
                 break
+            self._start_anew()
         if outcome.status is _core.Status.max_iter:
             self.stopped_by = "max_iter"
         if outcome.status is _core.Status.imprecise:
             self.stopped_by = "precision"
         if self.stopped_by != "converged":
             self.score[:] = self._exact_scores()
+
+    def _start_anew(self) -> None:
+        """From α alone: what float32 rows have added up to is left behind."""
+        self.score[:] = self._exact_scores()
+        self._start_thresholds()
+
+    def _start_thresholds(self) -> None:
+        if self.problem.thresholds is Thresholds.PENALIZED:
+            self.threshold[:] = -self.problem.gamma(self.alpha)
 
     def report(self, steps: int, kernel_rows: int) -> bool:
         """Called by a running solver about twenty times a second; True stops it."""
@@ -145,17 +162,28 @@ class Run:
             return self.n_iter >= self._next_step
         return time.perf_counter() >= self._next_look
 
-    def judge(self, tol: float) -> float:
+    def judge(self, tol: float, violation: float) -> float:
         """Called by a solver whose own rule holds at `tol`: the tolerance it should go on with, `tol` to accept.
 
         A violation within tol leaves a small relative gap unless the objective is small beside C, as it is for
-        separable data. Then the violation has to shrink in proportion. It stops at a thousandth of the tolerance
-        asked for: that far only indefinite kernels come, whose gap does not close.
+        separable data. Then the violation has to shrink in proportion. A gap that a billionth of the tolerance does
+        not close will not close: the kernel is not positive semidefinite.
         """
-        gap = self.problem.certificate(self.alpha, self.score).relative_gap
-        if not gap > self.control.tol or tol <= 1e-3 * self.control.tol:
+        gap = self.certificate().relative_gap
+        if not gap > self.control.tol or tol <= 1e-9 * self.control.tol:
             return tol
-        return tol * min(0.5, max(0.1, 0.7 * self.control.tol / gap))
+        return min(tol, violation) * min(0.5, max(0.1, 0.7 * self.control.tol / gap))
+
+    def make_feasible(self) -> None:
+        """No solver is trusted to have kept the constraints: a certificate can't see it if it has not."""
+        alpha = self.problem.repair(self.alpha)
+        if not np.array_equal(alpha, self.alpha):
+            self.alpha[:] = alpha
+            self.score[:] = self._exact_scores()
+
+    def certificate(self) -> Certificate:
+        """What `alpha` proves, if `score` is Kβ but for rounding."""
+        return self.problem.certificate(self.alpha, self.score, self.matrix.rounding(self.problem.beta(self.alpha)))
 
     def _look(self) -> bool:
         score = self._exact_scores() if self.scores_may_be_stale else self.score

@@ -51,24 +51,28 @@ Table make_table(Vector<const SampleIndex> sample, Vector<const SampleIndex> thr
   return table;
 }
 
-/// Rows of K by a Python function: index -> float64 array of length n.
+/// Rows of K by a Python function: array of q indices -> float64 array of shape (q, n).
 class CallableRows final : public RowSource {
  public:
   CallableRows(Vector<const double> diagonal, nb::callable function)
       : diagonal_(std::move(diagonal)), function_(std::move(function)) {}
   Index size() const override { return static_cast<Index>(diagonal_.size()); }
   double diagonal(Index i) const override { return diagonal_.data()[i]; }
-  void row(Index i, std::span<float> out) const override { call(i, out); }
-  void row(Index i, std::span<double> out) const override { call(i, out); }
+  void row(Index i, std::span<float> out) const override { call({&i, 1}, out); }
+  void row(Index i, std::span<double> out) const override { call({&i, 1}, out); }
+  void rows(std::span<const Index> which, std::span<double> out) const override { call(which, out); }
   nb::object& function() { return function_; }
 
  private:
   template <class T>
-  void call(Index i, std::span<T> out) const {
+  void call(std::span<const Index> which, std::span<T> out) const {
     const nb::gil_scoped_acquire gil;
-    const auto values = nb::cast<Vector<const double>>(function_(i));
-    if (static_cast<Index>(values.size()) != size()) throw std::runtime_error("a kernel row has the wrong length");
-    std::transform(values.data(), values.data() + size(), out.data(), [](double x) { return static_cast<T>(x); });
+    nb::ndarray<nb::numpy, const Index, nb::ndim<1>> indices(which.data(), {which.size()}, nb::handle());
+    const auto values = nb::cast<Matrix<double>>(function_(indices.cast(nb::rv_policy::copy)));
+    if (values.shape(0) != which.size() || static_cast<Index>(values.shape(1)) != size())
+      throw std::runtime_error("kernel rows have the wrong shape");
+    std::transform(values.data(), values.data() + values.size(), out.data(),
+                   [](double x) { return static_cast<T>(x); });
   }
   Vector<const double> diagonal_;
   nb::object function_;
@@ -190,10 +194,12 @@ Array to_numpy(std::vector<double>&& values) {
   return Array(owned->data(), {owned->size()}, owner);
 }
 
-Array row_of(const RowSource& rows, Index i) {
-  std::vector<double> values(rows.size());
-  rows.row(i, std::span<double>(values));
-  return to_numpy(std::move(values));
+/// K[which].
+nb::ndarray<nb::numpy, double, nb::ndim<2>> rows_of(const RowSource& rows, Vector<const Index> which) {
+  auto* values = new std::vector<double>(which.size() * rows.size());
+  nb::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  rows.rows(span(which), *values);
+  return {values->data(), {which.size(), static_cast<std::size_t>(rows.size())}, owner};
 }
 
 /// K @ beta; only a signal can interrupt it.
@@ -262,7 +268,7 @@ void bind_kernels(nb::module_& m) {
   nb::class_<RowSource>(m, "Rows", nb::type_slots(rows_slots))
       .def("__len__", &RowSource::size)
       .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
-      .def("row", &row_of, "i"_a)
+      .def("rows", &rows_of, "which"_a)
       .def("product", &product_with, "beta"_a);
   bind_dense<float>(m);
   bind_dense<double>(m);

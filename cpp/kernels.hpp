@@ -28,6 +28,10 @@ class RowSource {
   virtual double diagonal(Index i) const = 0;
   virtual void row(Index i, std::span<float> out) const = 0;
   virtual void row(Index i, std::span<double> out) const = 0;
+  /// Several rows one after the other, for sources to which they are cheaper together.
+  virtual void rows(std::span<const Index> which, std::span<double> out) const {
+    for (std::size_t r = 0; r < which.size(); ++r) row(which[r], out.subspan(r * size(), size()));
+  }
 };
 
 /// A matrix in C order: values[i * n_columns + j].

@@ -154,7 +154,7 @@ class Custom(Kernel):
     def rows(self, X: Data) -> _core.Rows:
         blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
         diagonal = np.concatenate([np.diagonal(self(block, block)) for block in blocks])
-        return _core.callable_rows(diagonal, lambda i: self(X[i : i + 1], X)[0])
+        return _core.callable_rows(diagonal, lambda which: self(X[which], X))
 
 
 NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")

@@ -271,13 +271,13 @@ simd::Extremes plain_extremes(const Levels<T>& levels, bool gather) {
 
 template <class T>
 simd::Partner plain_partner(const Levels<T>& levels, bool gather, const simd::Anchor<T>& anchor) {
-  constexpr T least_curvature = sizeof(T) == sizeof(float) ? T(1e-6) : T(1e-12);
+  constexpr T least_share = sizeof(T) == sizeof(float) ? T(5e-7) : T(5e-13);
   simd::Partner best{0.0, -1};
   for (Index v = 0; v < levels.count(); ++v) {
     const Index i = levels.sample_of(gather, v);
     const T slope = std::max(anchor.level - (levels.score[i] + levels.up[v]), T(0));
-    const T curvature = anchor.own_diagonal + anchor.diagonal[i] - 2 * anchor.row[i];
-    const T gain = slope * slope / std::max(curvature, least_curvature);
+    const T together = anchor.own_diagonal + anchor.diagonal[i];
+    const T gain = slope * slope / std::max(together - 2 * anchor.row[i], least_share * together);
     if (gain > best.gain) best = {gain, v};
   }
   return best;

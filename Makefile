@@ -25,8 +25,9 @@ core-test: $(VENV)/cmake
 test-all: $(VENV)/test $(VENV)/bench core-test
 	$(BIN)/python -m pytest
 
+# make bench lists the benchmarks, make bench NAME=smo-speed runs one.
 bench: $(VENV)/bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(NAME)
 
 lint: $(VENV)/lint
 	$(BIN)/ruff check .
@@ -57,11 +58,8 @@ $(VENV)/created:
 	$(PIP) install --upgrade pip
 	@touch $@
 
-$(VENV)/package: $(VENV)/created pyproject.toml CMakeLists.txt $(NATIVE)
-	$(PIP) install -e .
-	@touch $@
-
-$(VENV)/demo $(VENV)/test $(VENV)/bench $(VENV)/lint: $(VENV)/package
+# One editable install per purpose; it builds the core anew where a source of it has changed.
+$(VENV)/demo $(VENV)/test $(VENV)/bench $(VENV)/lint: $(VENV)/created pyproject.toml CMakeLists.txt $(NATIVE)
 	$(PIP) install -e ".[$(@F)]"
 	@touch $@
 

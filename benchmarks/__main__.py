@@ -15,6 +15,9 @@ from benchmarks.peers import PeerMissing
 
 # One module each, with a docstring, `DATA` (how the data were made) and `run(quick) -> rows`.
 REGISTRY = {
+    "asy-active": "asy_active",
+    "asy-order": "asy_order",
+    "asy-threads": "asy_threads",
     "smo-speed": "smo_speed",
     "svor-agreement": "svor_agreement",
 }

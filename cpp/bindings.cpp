@@ -327,6 +327,7 @@ void bind_solvers(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   m.doc() = "The native core of ordsvm: kernel rows and solvers on hinge tables.";
+  m.attr("compiler") = __VERSION__;
   ordsvm::bind_problem(m);
   ordsvm::bind_kernels(m);
   ordsvm::bind_solvers(m);

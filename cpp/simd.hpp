@@ -1,5 +1,5 @@
 // The few hot loops, compiled for several instruction sets and chosen when the library is loaded.
-// Each has its NumPy line beside it; none of them knows what an SVM is for.
+// Each has its NumPy line beside it.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,17 @@
 
 from importlib.metadata import version
 
-from ordsvm.estimators import SVOR, SVOREX, SVORIM, RoundedRegressor, ShashuaLevinSVOR, certify
+from ordsvm.estimators import (
+    SVC,
+    SVOR,
+    SVOREX,
+    SVORIM,
+    SVR,
+    RedSVM,
+    RoundedRegressor,
+    ShashuaLevinSVOR,
+    certify,
+)
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers import GCD, SMO
 
@@ -11,11 +21,14 @@ __version__ = version("ordsvm")
 __all__ = [
     "GCD",
     "SMO",
+    "SVC",
     "SVOR",
     "SVOREX",
     "SVORIM",
+    "SVR",
     "FitResult",
     "Progress",
+    "RedSVM",
     "RoundedRegressor",
     "ShashuaLevinSVOR",
     "certify",

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
+compiler: str
+
 class Watch(Protocol):
     @property
     def report_every(self) -> int: ...

@@ -53,6 +53,11 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
         raise ValueError(f"{name}={shortened(value)} is unknown: give {' or '.join(map(repr, allowed))}.")
 
 
+def check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={shortened(value)} is not valid: give True or False.")
+
+
 def caller_level() -> int:
     """The `stacklevel` of a warning that should point at the user: at the first frame outside this package."""
     level, frame = 0, inspect.currentframe()

@@ -61,7 +61,7 @@ class FitResult:
         return self.status == "converged"
 
 
-_WORST_FIRST = ("callback", "time_limit", "max_iter", "precision", "converged")
+_WORST_FIRST = ("callback", "time_limit", "max_iter", "gap", "precision", "converged")
 
 
 def combined(results: Sequence[FitResult]) -> FitResult:

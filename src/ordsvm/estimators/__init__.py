@@ -1,7 +1,9 @@
 """The estimators. Only this layer knows scikit-learn."""
 
 from ordsvm.estimators.certify import certify
-from ordsvm.estimators.ordinal import SVOR, SVOREX, SVORIM, ShashuaLevinSVOR
+from ordsvm.estimators.classification import SVC
+from ordsvm.estimators.ordinal import SVOR, SVOREX, SVORIM, RedSVM, ShashuaLevinSVOR
+from ordsvm.estimators.regression import SVR
 from ordsvm.estimators.rounded import RoundedRegressor
 
-__all__ = ["SVOR", "SVOREX", "SVORIM", "RoundedRegressor", "ShashuaLevinSVOR", "certify"]
+__all__ = ["SVC", "SVOR", "SVOREX", "SVORIM", "SVR", "RedSVM", "RoundedRegressor", "ShashuaLevinSVOR", "certify"]

@@ -6,7 +6,10 @@ This module and its siblings are the only ones that know scikit-learn's conventi
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm.checks import check_number, check_positive
+from ordsvm.checks import caller_level, check_number, check_positive
 from ordsvm.estimators.validation import (
     check_callback,
     check_gamma,
@@ -25,14 +28,29 @@ from ordsvm.estimators.validation import (
 )
 from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem
-from ordsvm.result import FitResult
-from ordsvm.solvers import Control, KernelMatrix, Solution, choose, solve
+from ordsvm.result import FitResult, combined
+from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, choose, solve
 
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Task:
+    """What there is to solve: problems over the same samples, the i-th of which is row order[i] of X.
+
+    classes: the labels that the problems know, for classifiers.
+    """
+
+    problems: Sequence[Problem]
+    order: NDArray[np.int64]
+    classes: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+
+
 class KernelMachine(BaseEstimator):
-    """Training and scoring of a machine with a kernel. Subclasses name their parameters in `__init__`."""
+    """Training and scoring of a machine with a kernel. Subclasses name their parameters in `__init__`.
+
+    Some machines consist of several problems over the same samples: these share the rows of the kernel matrix.
+    """
 
     C: Any
     kernel: Any
@@ -49,6 +67,7 @@ class KernelMachine(BaseEstimator):
     verbose: Any
     kernel_: Kernel
     result_: FitResult
+    n_iter_: Any  # a number, or one for every problem
     support_: NDArray[np.int64]
     support_vectors_: Any
     dual_coef_: Floats
@@ -66,6 +85,33 @@ class KernelMachine(BaseEstimator):
     def _takes_missing_values(self) -> bool:
         """A function may know what to do with NaN; its values are checked instead."""
         return callable(self.kernel) and not isinstance(self.kernel, Kernel)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains on samples X with labels or targets y."""
+        self._check_parameters()
+        X = self._check_training_data(X)
+        target = self._check_target(y)
+        task = self._formulate(X, target, sample_weight)
+        self._recover(task, target, self._train(X, task))
+        if not self.result_.converged:
+            self._warn(self.result_)
+        return self
+
+    @abstractmethod
+    def _check_target(self, y: Any) -> Any:
+        """Labels or targets, checked, as `_formulate` takes them."""
+
+    @abstractmethod
+    def _formulate(self, X: Any, target: Any, sample_weight: Any) -> Task:
+        """The problems that samples, targets and weights make."""
+
+    def _by_class(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The order in which samples of a class are neighbours, unless that takes a copy of a kernel matrix."""
+        return np.arange(len(codes)) if self._is_precomputed() else np.argsort(codes, kind="stable")
+
+    @abstractmethod
+    def _recover(self, task: Task, target: Any, solutions: Sequence[Solution]) -> None:
+        """Keeps what is the machine's own of the solutions; β and the result are kept already."""
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
@@ -95,20 +141,37 @@ class KernelMachine(BaseEstimator):
         finite = "allow-nan" if self._takes_missing_values() else True
         return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": finite}
 
-    def _train(self, X: Any, problem: Problem, order: NDArray[np.int64]) -> Solution:
-        """Solves `problem`, whose sample i is row order[i] of X, and keeps the machine."""
-        solver = choose(self.solver, problem.thresholds)
+    def _train(self, X: Any, task: Task) -> list[Solution]:
+        """Solves the problems and keeps β and the result."""
+        solver = choose(self.solver, task.problems[0].thresholds)
         gamma = gamma_value(self.gamma, X) if isinstance(self.kernel, str) else 1.0
         kernel = make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
-        matrix = KernelMatrix(kernel.rows(reordered(X, order)), float(self.cache_size))
-        solution = solve(problem, matrix, solver, self._control(), self._start(problem))
+        matrix = KernelMatrix(kernel.rows(reordered(X, task.order)), float(self.cache_size))
+        solutions = self._solve(task.problems, matrix, solver)
         self.kernel_ = kernel
-        self.result_ = solution.result
-        self.n_iter_ = solution.result.n_iter
-        self._keep_support(X, solution, order)
-        if not solution.result.converged:
-            self._warn(solution.result)
-        return solution
+        self.result_ = combined([solution.result for solution in solutions])
+        self.n_iter_ = self.result_.n_iter
+        self._keep_support(X, solutions, task.order)
+        return solutions
+
+    def _solve(self, problems: Sequence[Problem], matrix: KernelMatrix, solver: Solver) -> list[Solution]:
+        """One problem after the other. max_iter is for each of them; time_limit is for all: what is left of it is
+        divided among those to come. After a callback has stopped one, or all time is spent, the others stay at their
+        start."""
+        solutions: list[Solution] = []
+        for problem, start in zip(problems, self._starts(problems), strict=True):
+            control, stopped_by = self._control(), ""
+            if control.time_limit is not None:
+                left = control.time_limit - sum(solution.result.seconds for solution in solutions)
+                control = replace(control, time_limit=left / (len(problems) - len(solutions)))
+                stopped_by = "time_limit" if left <= 0 else ""
+            if solutions and solutions[-1].result.status == "callback":
+                stopped_by = "callback"
+            solution = solve(problem, matrix, solver, replace(control, max_iter=0) if stopped_by else control, start)
+            if stopped_by and not solution.result.converged:
+                solution = replace(solution, result=replace(solution.result, status=stopped_by))
+            solutions.append(solution)
+        return solutions
 
     def _control(self) -> Control:
         return Control(
@@ -119,43 +182,44 @@ class KernelMachine(BaseEstimator):
             verbose=bool(self.verbose),
         )
 
-    def _start(self, problem: Problem) -> Floats | None:
+    def _starts(self, problems: Sequence[Problem]) -> Sequence[Floats | None]:
         """With warm_start, the previous α, if it has as many hinges, stretched to the new caps."""
         if not self.warm_start or not hasattr(self, "result_"):
-            return None
+            return [None] * len(problems)
         alpha = self.result_.alpha
-        if len(alpha) != len(problem.hinges):
-            return None
-        return alpha * (float(self.C) / self._trained_C)
+        ends = np.cumsum([len(problem.hinges) for problem in problems])
+        if len(alpha) != ends[-1]:
+            return [None] * len(problems)
+        return np.split(alpha * (float(self.C) / self._trained_C), ends[:-1])
 
-    def _keep_support(self, X: Any, solution: Solution, order: NDArray[np.int64]) -> None:
-        beta = np.empty(X.shape[0])
-        beta[order] = solution.beta
+    def _keep_support(self, X: Any, solutions: Sequence[Solution], order: NDArray[np.int64]) -> None:
+        beta = np.empty((len(solutions), X.shape[0]))
+        beta[:, order] = [solution.beta for solution in solutions]
         self._trained_C = float(self.C)
-        self.support_ = np.flatnonzero(beta)
-        self.dual_coef_ = beta[self.support_]
+        self.support_ = np.flatnonzero(beta.any(axis=0))
+        self.dual_coef_ = beta[:, self.support_]
         self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed() else X[self.support_]
 
     def _scores(self, X: Any) -> Floats:
-        """f(x) for every row of X."""
+        """f(x) for every row of X; a column for every problem where dual_coef_ has rows."""
         check_magnitude(X)
         if isinstance(self.kernel_, Precomputed):
-            scores = X[:, self.support_].astype(np.float64) @ self.dual_coef_
+            scores = X[:, self.support_].astype(np.float64) @ self.dual_coef_.T
         elif isinstance(self.kernel_, Linear):
-            scores = np.asarray(X @ self.coef_, dtype=np.float64).ravel()
+            scores = np.asarray(X @ self.coef_.T, dtype=np.float64)
         else:
-            scores = self.kernel_.scores(X, self.support_vectors_, self.dual_coef_)
+            scores = self.kernel_.scores(X, self.support_vectors_, self.dual_coef_.T)
         if not np.all(np.isfinite(scores)):
             raise ValueError("Scores overflow for some rows of X: their values are too large for this kernel.")
         return scores
 
     @property
     def coef_(self) -> Floats:
-        """w of a linear machine."""
+        """w of a linear machine; a row for every problem where dual_coef_ has rows."""
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available with kernel='linear'.")
-        return np.asarray(self.support_vectors_.T @ self.dual_coef_, dtype=np.float64).ravel()
+        return np.asarray(self.support_vectors_.T @ self.dual_coef_.T, dtype=np.float64).T
 
     def _warn(self, result: FitResult) -> None:
         remedy = {
@@ -163,13 +227,14 @@ class KernelMachine(BaseEstimator):
             "time_limit": "raise time_limit",
             "callback": "let the callback return False for longer",
             "precision": "float64 sums can't resolve such a tol",
+            "gap": "the gap does not close where a kernel is not positive semidefinite",
         }[result.status]
         warnings.warn(
             f"{type(self).__name__} was stopped by {result.status} after {result.n_iter} steps with relative gap "
-            f"{result.relative_gap:.2g} and violation {result.violation:.2g} > tol={self.tol:g}: {remedy}, "
+            f"{result.relative_gap:.2g} and violation {result.violation:.2g} against tol={self.tol:g}: {remedy}, "
             "raise tol, lower C or standardise the features.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
 
 

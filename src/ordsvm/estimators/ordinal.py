@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
+from ordsvm.checks import caller_level
 from ordsvm.costs import cost_matrix, threshold_costs
-from ordsvm.estimators.base import KernelMachine
-from ordsvm.estimators.validation import check_sample_weight, class_weights
+from ordsvm.estimators.base import KernelMachine, Task
+from ordsvm.estimators.validation import class_prices, classes_with_a_price
 from ordsvm.labels import Ranks, encode_labels
 from ordsvm.problem import Problem, Thresholds
+from ordsvm.solvers import Solution
 from ordsvm.thresholds import undetermined
 
 Floats = NDArray[np.float64]
@@ -41,7 +44,7 @@ def _warn_loose(labels: NDArray[Any]) -> None:
         f"No sample of positive weight has the label {', '.join(map(str, labels))}, and nothing determines the "
         "thresholds beside it: it is left out of classes_ and will not be predicted.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=caller_level(),
     )
 
 
@@ -58,7 +61,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         As in scikit-learn. Chu & Keerthi's κ is 2·gamma.
     degree, coef0 : float
         Of the polynomial and sigmoid kernels.
-    cost : {"absolute", "zero-one", "squared"} or matrix, default="absolute" (SVOR and SVORIM only)
+    cost : {"absolute", "zero-one", "squared"} or matrix, default="absolute" (SVOR, RedSVM and SVORIM only)
         cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds.
     tol : float, default=1e-3
         Training stops when both the violation of the optimality conditions and the relative duality gap are
@@ -135,17 +138,6 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Trains on samples X with labels y."""
-        self._check_parameters()
-        X = self._check_training_data(X)
-        ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)
-        classes, problem, order = self._formulate(X, ranks, sample_weight)
-        solution = self._train(X, problem, order)
-        self.classes_ = classes
-        self.thresholds_ = solution.thresholds
-        return self
-
     def decision_function(self, X: Any) -> Floats:
         """The score f(x), one number a sample; compare it with `thresholds_`."""
         return self._scores(self._check_new_data(X))
@@ -164,40 +156,35 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         """The cost matrix of models that take one."""
         return None
 
-    def _formulate(self, X: Any, ranks: Ranks, sample_weight: Any) -> tuple[NDArray[Any], Problem, NDArray[np.int64]]:
-        """Labels and weights as a problem: classes, problem, and which row of X is its i-th sample.
+    def _check_target(self, y: Any) -> Ranks:
+        return encode_labels(y, self.categories, estimator_name=type(self).__name__)
+
+    def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> Task:
+        """Ranks and weights as one problem.
 
         In order of rank the hinges of a threshold look at consecutive samples, which is fast; a precomputed
         kernel stays as it is, for a copy would be large. A rank without samples that leaves a threshold beside
         it undetermined is dropped.
         """
-        check_consistent_length(X, ranks.codes)
-        C = self._prices(ranks, sample_weight)
-        present = np.bincount(ranks.codes, C > 0, len(ranks.classes)) > 0
-        if present.sum() < 2:
-            raise ValueError(
-                f"C × sample weight × class weight is zero for all but {present.sum()} of the classes: "
-                f"{type(self).__name__} needs at least two classes with samples of positive weight."
-            )
-        order = np.arange(len(ranks.codes)) if self._is_precomputed() else np.argsort(ranks.codes, kind="stable")
-        codes, C = ranks.codes[order], C[order]
-        keep = np.arange(len(ranks.classes))
-        problem = self._problem(codes, C, keep, len(ranks.classes))
+        classes, codes = target.classes, target.codes
+        check_consistent_length(X, codes)
+        C = class_prices(self.C, sample_weight, self.class_weight, target)
+        present = classes_with_a_price(C, target, type(self).__name__)
+        order = self._by_class(codes)
+        codes, C = codes[order], C[order]
+        keep = np.arange(len(classes))
+        problem = self._problem(codes, C, keep, len(classes))
         loose = _loose_ranks(problem, present)
         if loose.any():
-            _warn_loose(ranks.classes[loose])
+            _warn_loose(classes[loose])
             keep = np.flatnonzero(~loose)
-            problem = self._problem(codes, C, keep, len(ranks.classes))
-        return ranks.classes[keep], problem, order
+            problem = self._problem(codes, C, keep, len(classes))
+        return Task([problem], order, classes[keep])
 
-    def _prices(self, ranks: Ranks, sample_weight: Any) -> Floats:
-        """C × sample weight × class weight of every sample."""
-        weight = check_sample_weight(sample_weight, len(ranks.codes))
-        with np.errstate(over="ignore"):
-            C = float(self.C) * weight * class_weights(self.class_weight, ranks.classes, ranks.codes)[ranks.codes]
-        if not np.all(np.isfinite(C)):
-            raise ValueError("C × sample weight × class weight overflows: give smaller weights or a smaller C.")
-        return C
+    def _recover(self, task: Task, target: Ranks, solutions: Sequence[Solution]) -> None:
+        self.classes_ = task.classes
+        self.thresholds_ = solutions[0].thresholds
+        self.dual_coef_ = self.dual_coef_[0]  # one problem, one β
 
     def _problem(self, codes: NDArray[np.int64], C: Floats, keep: NDArray[np.int64], n_classes: int) -> Problem:
         """The problem over the ranks in `keep`; samples of other ranks have weight 0 and so no hinges."""
@@ -262,6 +249,16 @@ class SVOR(CostModel):
 
     def _hinges(self, codes: NDArray[np.int64], n_ranks: int, C: Floats, worth: Floats | None) -> Problem:
         return formulations.svor(codes, n_ranks, C, worth)
+
+
+class RedSVM(CostModel):
+    """RedSVM (Lin & Li 2012): the ranks reduced to questions "above k?", each weighted by what a mistake costs.
+
+    With absolute cost it is `SVOR`.
+    """
+
+    def _hinges(self, codes: NDArray[np.int64], n_ranks: int, C: Floats, worth: Floats | None) -> Problem:
+        return formulations.redsvm(codes, n_ranks, C, worth)
 
 
 class SVORIM(CostModel):

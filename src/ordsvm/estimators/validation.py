@@ -15,7 +15,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.class_weight import compute_class_weight
 
 from ordsvm.checks import as_floats, check_number
-from ordsvm.labels import require_y
+from ordsvm.labels import Ranks, require_y
 
 Floats = NDArray[np.float64]
 
@@ -57,20 +57,28 @@ def check_sample_weight(sample_weight: Any, n_samples: int, in_need: str = "two 
     return weight
 
 
-def check_prices(C: float, sample_weight: Floats, class_weight: Floats | float = 1.0) -> Floats:
-    """C × sample weight × class weight of every sample: not all zero, none infinite."""
+def class_prices(C: Any, sample_weight: Any, class_weight: Any, ranks: Ranks) -> Floats:
+    """C × sample weight × class weight of every sample."""
+    weight = check_sample_weight(sample_weight, len(ranks.codes))
+    return prices(C, weight, class_weights(class_weight, ranks.classes, ranks.codes)[ranks.codes])
+
+
+def prices(C: Any, sample_weight: Floats, class_weight: Floats | float = 1.0) -> Floats:
+    """The product, not zero for all samples and infinite for none."""
     with np.errstate(over="ignore"):
         price = float(C) * sample_weight * class_weight
     if not np.all(np.isfinite(price)):
         raise ValueError("C × sample weight × class weight overflows: give smaller weights or a smaller C.")
     if not np.any(price > 0):
-        raise ValueError("C × sample weight × class weight is zero for every sample: give larger weights or a larger C.")
+        raise ValueError(
+            "C × sample weight × class weight is zero for every sample: give larger weights or a larger C."
+        )
     return price
 
 
-def classes_with_a_price(price: Floats, codes: NDArray[np.int64], n_classes: int, name: str) -> NDArray[np.bool_]:
+def classes_with_a_price(price: Floats, ranks: Ranks, name: str) -> NDArray[np.bool_]:
     """Which classes have samples that count: two of them at least."""
-    present = np.bincount(codes, price > 0, n_classes) > 0
+    present = np.bincount(ranks.codes, price > 0, len(ranks.classes)) > 0
     if present.sum() < 2:
         raise ValueError(
             f"C × sample weight × class weight is above zero for 1 class only: {name} needs at least two classes with "

@@ -11,7 +11,7 @@ def redsvm(
     y: NDArray[np.int64],
     n_ranks: int,
     C: float | NDArray[np.float64],
-    worth: NDArray[np.float64],
+    worth: NDArray[np.float64] | None = None,
 ) -> Problem:
     """RedSVM (Lin & Li 2012; Shi et al. 2021): the ranks reduced to weighted binary questions "above k?".
 

@@ -556,7 +556,7 @@ def test_coef_of_a_machine_that_has_none(estimator):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_certificate_for_other_data(estimator):
     model = estimator().fit(X, Y)
-    refuse(lambda: certify(model, X[:-1], Y[:-1]), ValueError, r"dual variables.*trained on")
+    refuse(lambda: certify(model, X[:-1], Y[:-1]), ValueError, r"not the labels, weights and parameters.*trained with")
     refuse(lambda: certify(model, X, None), ValueError, r"requires y.*None")
     refuse(lambda: certify(model, X, Y[:-1]), ValueError, r"inconsistent numbers of samples.*30, 29")
 

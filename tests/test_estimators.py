@@ -115,29 +115,46 @@ def test_certify_does_not_trust_the_model(model):
     X, y = random_data(32)
     fitted = model(**TIGHT).fit(X, y)
     true = certify(fitted, X, y)
-    fitted.result_.alpha[:] *= 0.5
-    halved = certify(fitted, X, y)
-    assert halved.dual < true.dual
-    assert halved.gap > true.gap
-    assert halved.primal - halved.gap <= true.primal
-    fitted.result_.alpha[:] = 1e9
-    wild = certify(fitted, X, y)
-    assert wild.gap >= wild.primal - true.primal - 1e-6
+    moved = copy.deepcopy(fitted)
+    moved.thresholds_ = moved.thresholds_ + 0.5
+    assert certify(moved, X, y).gap > true.gap + 0.1
+    halved = copy.deepcopy(fitted)
+    halved.result_.alpha[:] *= 0.5
+    with pytest.raises(ValueError, match="not those that its dual variables give"):
+        certify(halved, X, y)
+    lighter = copy.deepcopy(fitted)
+    lighter.dual_coef_ = 0.5 * lighter.dual_coef_
+    with pytest.raises(ValueError, match="not those that its dual variables give"):
+        certify(lighter, X, y)
+
+
+def sorted_by_rank(X, y):
+    order = np.argsort(y, kind="stable")
+    return X[order], y[order]
 
 
 @every_model
 def test_certify_on_other_data_says_so(model):
     X, y = random_data(33)
     fitted = model().fit(X, y)
-    with pytest.raises(ValueError, match=r"has \d+ dual variables, but these data make \d+: pass the X, y"):
-        certify(fitted, X[:-1], y[:-1])
-    with pytest.raises(ValueError, match="dual variables"):
-        certify(fitted, X, y, sample_weight=np.arange(len(y)) % 2)
+    others = [
+        (X[:-1], y[:-1], None),
+        (X, y, np.arange(len(y)) % 2),
+        (X, (y + 1) % N_RANKS, None),
+    ]
+    for samples, labels, weight in others:
+        with pytest.raises(ValueError, match="not the labels, weights and parameters"):
+            certify(fitted, samples, labels, sample_weight=weight)
+    with pytest.raises(ValueError, match="not the labels, weights and parameters"):
+        certify(copy.deepcopy(fitted).set_params(C=2.0), X, y)
+    with pytest.raises(ValueError, match="not those that its dual variables give"):
+        certify(fitted, X + 1e-9, y)
     with pytest.raises(ValueError, match="features"):
         certify(fitted, X[:, :2], y)
     with pytest.raises(NotFittedError):
         certify(model(), X, y)
-    assert certify(fitted, X, (y + 1) % N_RANKS).gap > certify(fitted, X, y).gap
+    with pytest.raises(TypeError, match="last step"):
+        certify(make_pipeline(fitted), X, y)
 
 
 @every_model
@@ -319,7 +336,6 @@ def test_csr_may_be_unsorted_and_hold_duplicates_and_is_not_changed(model):
         np.testing.assert_array_equal(array, copied)
 
 
-@pytest.mark.xfail(reason="the index arrays of the user's matrix are replaced", strict=True)
 def test_csr_with_index_arrays_of_two_types_is_not_changed():
     X, y = random_data(46)
     mixed = sp.csr_matrix(X)
@@ -399,7 +415,7 @@ def test_named_costs_are_their_matrices_and_absolute_is_the_default(model):
 
 
 def test_svorim_with_zero_one_cost_is_shashua_and_levins():
-    X, y = random_data(52)
+    X, y = sorted_by_rank(*random_data(52))  # the order that models of adjacent thresholds work in
     zero_one, adjacent = SVORIM(cost="zero-one", **TIGHT).fit(X, y), ShashuaLevinSVOR(**TIGHT).fit(X, y)
     np.testing.assert_array_equal(zero_one.result_.alpha, adjacent.result_.alpha)
     np.testing.assert_array_equal(zero_one.thresholds_, adjacent.thresholds_)
@@ -584,9 +600,6 @@ def test_an_ordered_dtype_keeps_unobserved_categories(model):
     np.testing.assert_array_equal(fitted.result_.alpha, expected.result_.alpha)
 
 
-@pytest.mark.xfail(
-    reason="the error is about the kernel: the threshold left between ranks 0 and 2 is −inf", strict=True
-)
 @pytest.mark.filterwarnings("ignore")
 def test_a_cost_without_a_price_across_a_missing_rank_is_an_error():
     X, y = random_data(59, n_ranks=2)

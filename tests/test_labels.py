@@ -44,9 +44,7 @@ def assert_ranks(ranks: Ranks, classes: list, codes: list[int]) -> None:
         pl.Series(LABELS, dtype=pl.Enum(SIZES[::-1])),
     ],
 )
-@pytest.mark.parametrize(
-    "categories", [SIZES, tuple(SIZES), np.array(SIZES), pd.Index(SIZES), pl.Series(SIZES)]
-)
+@pytest.mark.parametrize("categories", [SIZES, tuple(SIZES), np.array(SIZES), pd.Index(SIZES), pl.Series(SIZES)])
 def test_categories_give_the_order_whatever_holds_the_labels(y, categories):
     ranks = encode_silently(y, categories)
     assert_ranks(ranks, SIZES, CODES)
@@ -90,9 +88,7 @@ def test_categories_keep_ranks_that_do_not_occur():
     ],
 )
 def test_plain_strings_are_sorted_with_a_warning(y):
-    with pytest.warns(
-        UserWarning, match=r"sorted order was assumed: 'large' < 'medium' < 'small'.*categories="
-    ):
+    with pytest.warns(UserWarning, match=r"sorted order was assumed: 'large' < 'medium' < 'small'.*categories="):
         ranks = encode_labels(y)
     assert_ranks(ranks, ["large", "medium", "small"], [0, 2, 1, 2])
 
@@ -145,9 +141,7 @@ def test_labels_with_an_order_may_be_anything_hashable():
     ],
 )
 def test_column_vector_is_flattened_with_scikit_learns_warning(y):
-    with pytest.warns(
-        DataConversionWarning, match="A column-vector y was passed when a 1d array was expected"
-    ):
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed when a 1d array was expected"):
         ranks = encode_labels(y)
     assert_ranks(ranks, [1, 2, 3], [2, 0, 1])
 
@@ -155,9 +149,7 @@ def test_column_vector_is_flattened_with_scikit_learns_warning(y):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
 @pytest.mark.parametrize("y", ordered_dtypes(SIZES)[1::2])
 def test_one_column_frame_keeps_its_order(y):
-    assert_ranks(
-        encode_labels((pd.DataFrame if isinstance(y, pd.Series) else pl.DataFrame)({"y": y})), SIZES, CODES
-    )
+    assert_ranks(encode_labels((pd.DataFrame if isinstance(y, pd.Series) else pl.DataFrame)({"y": y})), SIZES, CODES)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +215,5 @@ def test_unusable_categories_are_refused(categories, message):
 
 
 def test_long_lists_of_labels_are_cut_in_messages():
-    with pytest.raises(
-        ValueError, match=r"not among the categories 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.: -1;"
-    ):
+    with pytest.raises(ValueError, match=r"not among the categories 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.: -1;"):
         encode_labels([0, -1], range(50))

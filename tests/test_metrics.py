@@ -72,9 +72,7 @@ def test_values_worked_out_by_hand(metric):
 def test_categories_turn_labels_into_ranks(metric, categories):
     true, predicted = ([GRADES[rank] for rank in ranks] for ranks in (TRUE, PREDICTED))
     assert metric(true, predicted, categories=categories) == metric(TRUE, PREDICTED)
-    assert metric(pd.Series(true), np.array(predicted, dtype=object), categories=categories) == metric(
-        TRUE, PREDICTED
-    )
+    assert metric(pd.Series(true), np.array(predicted, dtype=object), categories=categories) == metric(TRUE, PREDICTED)
 
 
 @pytest.mark.parametrize("metric", ALL)
@@ -106,9 +104,7 @@ def test_numbers_without_categories_count_with_their_values():
 def test_agrees_with_scikit_learn_and_scipy(random_labels):
     true, predicted, weight = random_labels
     weighted = {"sample_weight": weight}
-    assert mean_absolute_error(true, predicted, **weighted) == sk.mean_absolute_error(
-        true, predicted, **weighted
-    )
+    assert mean_absolute_error(true, predicted, **weighted) == sk.mean_absolute_error(true, predicted, **weighted)
     assert mean_zero_one_error(true, predicted, **weighted) == pytest.approx(
         1 - sk.accuracy_score(true, predicted, **weighted), rel=1e-13
     )
@@ -150,9 +146,7 @@ def test_degenerate_cases_are_defined_and_silent(true, predicted, kappa, tau):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for categories in (None, [0, 1, 2]):
-            assert quadratic_weighted_kappa(true, predicted, categories=categories) == pytest.approx(
-                kappa, abs=1e-15
-            )
+            assert quadratic_weighted_kappa(true, predicted, categories=categories) == pytest.approx(kappa, abs=1e-15)
             assert kendall_tau_b(true, predicted, categories=categories) == pytest.approx(tau, abs=1e-15)
 
 
@@ -290,9 +284,7 @@ def test_a_number_the_estimator_has_not_seen_finds_its_place():
 
 
 def test_a_string_the_estimator_has_not_seen_is_an_error():
-    with pytest.raises(
-        ValueError, match=r"y_true contains labels that are not among the categories .*: 'great'"
-    ):
+    with pytest.raises(ValueError, match=r"y_true contains labels that are not among the categories .*: 'great'"):
         mae_scorer(Echo(GRADES).fit(X, Y), X[:1], ["great"])
 
 

@@ -37,9 +37,7 @@ class FirstFeature(RegressorMixin, BaseEstimator):
         return np.asarray(X)[:, 0]
 
 
-ONE_SCORE = (
-    "decision_function is one number a sample on the scale of the ranks: not one column a class, not cut at 0"
-)
+ONE_SCORE = "decision_function is one number a sample on the scale of the ranks: not one column a class, not cut at 0"
 SVR_DEFAULTS = (
     "fails for scikit-learn's SVR() too: gamma='scale' looks at the rows without their weights, "
     "and tol=1e-3 is coarser than the comparison"
@@ -138,9 +136,7 @@ def test_rank_missing_from_y_keeps_its_place():
 
 def test_data_frames_reach_the_regressor_as_they_are():
     frame = pd.DataFrame({"size": ["S", "M", "L", "S", "M", "L"], "colour": list("rgbgbr")})
-    model = RoundedRegressor(make_pipeline(OneHotEncoder(), LinearRegression())).fit(
-        frame, [1, 2, 3, 1, 2, 3]
-    )
+    model = RoundedRegressor(make_pipeline(OneHotEncoder(), LinearRegression())).fit(frame, [1, 2, 3, 1, 2, 3])
     assert model.predict(frame).tolist() == [1, 2, 3, 1, 2, 3]
     assert model.feature_names_in_.tolist() == ["size", "colour"]
     assert model.n_features_in_ == 2

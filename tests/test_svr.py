@@ -190,9 +190,9 @@ def test_certify_takes_the_targets_of_the_fit():
     fitted = SVR().fit(X, y)
     true = certify(fitted, X, y)
     assert true.relative_gap <= 1e-3
-    assert certify(fitted, X, y[::-1]).gap > true.gap
-    with pytest.raises(ValueError, match=r"has 80 dual variables, but these data make 78: pass the X, y"):
-        certify(fitted, X[:-1], y[:-1])
+    for samples, targets in ((X, y[::-1]), (X[:-1], y[:-1])):
+        with pytest.raises(ValueError, match="not the labels, weights and parameters"):
+            certify(fitted, samples, targets)
     with pytest.raises(ValueError, match="requires y to be passed"):
         certify(fitted, X, None)
 

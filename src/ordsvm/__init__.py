@@ -2,6 +2,7 @@
 
 from importlib.metadata import version
 
+from ordsvm import datasets, metrics
 from ordsvm.estimators import (
     SVC,
     SVOR,
@@ -14,7 +15,7 @@ from ordsvm.estimators import (
     certify,
 )
 from ordsvm.result import FitResult, Progress
-from ordsvm.solvers import GCD, SMO
+from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD
 
 __version__ = version("ordsvm")
 
@@ -26,10 +27,15 @@ __all__ = [
     "SVOREX",
     "SVORIM",
     "SVR",
+    "AsyAGCD",
+    "AsyGCD",
+    "AsyORGCD",
     "FitResult",
     "Progress",
     "RedSVM",
     "RoundedRegressor",
     "ShashuaLevinSVOR",
     "certify",
+    "datasets",
+    "metrics",
 ]

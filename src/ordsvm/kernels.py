@@ -36,6 +36,11 @@ class Kernel(ABC):
     def rows(self, X: Data) -> _core.Rows:
         """A source of rows of k(X, X)."""
 
+    def largest(self, X: Data) -> float:
+        """The largest |k(x, x)|: no value between samples of X is larger, if the kernel is what it should be."""
+        blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
+        return max(float(np.abs(np.diagonal(self(block, block))).max()) for block in blocks)
+
     def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
         """k(X, Y) @ beta, a block of rows at a time; beta may have several columns."""
         if len(beta) == 0:

@@ -152,14 +152,16 @@ class Problem:
         levels = self.levels(score)
         return free_thresholds(levels) if self.thresholds is Thresholds.FREE else ordered_thresholds(levels)
 
-    def certificate(self, alpha: Floats, score: Floats, rounding: float = 0.0) -> Certificate:
-        """Everything that α proves, given f = Kβ up to `rounding`. α is assumed feasible: see `repair`.
+    def certificate(self, alpha: Floats, score: Floats, rounding: float = 0.0, b: Floats | None = None) -> Certificate:
+        """Everything that α proves, given f = Kβ up to `rounding`, for thresholds b or else the best ones.
 
-        An error of `rounding` in a score changes the gap by at most (cap + α) times that for each of its hinges, and
-        the smaller gap is not claimed.
+        α is assumed feasible: see `repair`. An error of `rounding` in a score changes the gap by at most (cap + α)
+        times that for each of its hinges, and the smaller gap is not claimed.
         """
-        b = self.best_thresholds(alpha, score)
+        b = self.best_thresholds(alpha, score) if b is None else b
         primal, dual = self.primal(alpha, score, b), self.dual(alpha, score)
+        if self.thresholds is Thresholds.ORDERED and np.any(np.diff(b) < 0):
+            primal = np.inf  # not allowed
         error = rounding * float(np.sum(self.hinges.cap + alpha))
         return Certificate(
             primal=primal,

@@ -18,7 +18,7 @@ def asygcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int) -> tuple[
             gap = problem.certificate(alpha, score).relative_gap
             if gap <= tol or steps == max_iter:
                 return alpha, steps
-            work_tol *= min(0.5, max(0.1, 0.7 * tol / gap))  # small violations have to become smaller
+            work_tol = violation.max() * min(0.5, max(0.1, 0.7 * tol / gap))  # it has to become smaller
             continue
         if steps == max_iter:
             return alpha, steps

@@ -5,6 +5,7 @@ This module and its siblings are the only ones that know scikit-learn's conventi
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem
 from ordsvm.result import FitResult, combined
 from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, choose, solve
+from ordsvm.solvers.team import usable_threads
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +46,15 @@ class Task:
     problems: Sequence[Problem]
     order: NDArray[np.int64]
     classes: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+
+    def fingerprint(self) -> str:
+        """Differs wherever labels, weights, costs or C do."""
+        digest = hashlib.sha256(self.order.tobytes())
+        for problem in self.problems:
+            h = problem.hinges
+            for column in (h.sample, h.threshold, h.sign, h.offset, h.cap):
+                digest.update(column.tobytes())
+        return digest.hexdigest()
 
 
 class KernelMachine(BaseEstimator):
@@ -65,6 +76,7 @@ class KernelMachine(BaseEstimator):
     warm_start: Any
     callback: Any
     verbose: Any
+    n_threads: Any
     kernel_: Kernel
     result_: FitResult
     n_iter_: Any  # a number, or one for every problem
@@ -93,6 +105,7 @@ class KernelMachine(BaseEstimator):
         target = self._check_target(y)
         task = self._formulate(X, target, sample_weight)
         self._recover(task, target, self._train(X, task))
+        self._fingerprint = task.fingerprint()
         if not self.result_.converged:
             self._warn(self.result_)
         return self
@@ -104,6 +117,10 @@ class KernelMachine(BaseEstimator):
     @abstractmethod
     def _formulate(self, X: Any, target: Any, sample_weight: Any) -> Task:
         """The problems that samples, targets and weights make."""
+
+    @abstractmethod
+    def _model_thresholds(self) -> list[Floats]:
+        """b of every problem, as the fitted machine uses them."""
 
     def _by_class(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The order in which samples of a class are neighbours, unless that takes a copy of a kernel matrix."""
@@ -122,6 +139,7 @@ class KernelMachine(BaseEstimator):
         check_number("coef0", self.coef0, "a number", lambda number: True)
         check_max_iter(self.max_iter)
         check_callback(self.callback)
+        usable_threads(self.n_threads)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
         make_kernel(self.kernel, 1.0, 0.0, 1.0)
@@ -180,6 +198,7 @@ class KernelMachine(BaseEstimator):
             time_limit=self.time_limit,
             callback=self.callback,
             verbose=bool(self.verbose),
+            n_threads=usable_threads(self.n_threads),
         )
 
     def _starts(self, problems: Sequence[Problem]) -> Sequence[Floats | None]:
@@ -247,9 +266,11 @@ def _canonical(X: Any) -> Any:
     """CSR with sorted, unique columns and both index arrays of one type, as the core reads it."""
     if not sp.issparse(X):
         return X
-    X = X if X.has_canonical_format else X.copy()
-    X.sum_duplicates()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     if X.indices.dtype != X.indptr.dtype:
-        X.indices = X.indices.astype(np.int64)
-        X.indptr = X.indptr.astype(np.int64)
+        X = type(X)((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+        if X.indices.dtype != X.indptr.dtype:  # SciPy may narrow what it is given
+            X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     return X

@@ -2,43 +2,89 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm.estimators.base import KernelMachine, reordered
+from ordsvm.estimators.base import KernelMachine, Task, reordered
 from ordsvm.kernels import Precomputed
 from ordsvm.problem import Certificate
+
+Floats = NDArray[np.float64]
 
 
 def certify(model: KernelMachine, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
     """Recomputes objective, duality gap and violation in float64 from `model.result_.alpha`.
 
-    X, y and sample_weight are those that the model was trained on. Nothing of the solver is trusted: the hinges
-    come from the labels, α is made feasible should it not be, and the scores come from the kernel's formula in
-    NumPy, not from the core. For a machine of several problems objectives and gaps are summed.
+    X, y and sample_weight are those that the model was trained on; anything else, also a parameter changed since,
+    is an error. Nothing of the solver is trusted: the hinges come from the labels, α is made feasible should it
+    not be, the scores come from the kernel's formula in NumPy, not from the core, and the objective is that of the
+    model's own thresholds. For a machine of several problems objectives and gaps are summed.
     """
+    if not isinstance(model, KernelMachine):
+        raise TypeError(
+            f"certify takes a machine of ordsvm, not {type(model).__name__}: pass the last step of a pipeline."
+        )
     check_is_fitted(model)
     X = model._check_new_data(X)
-    task = model._formulate(X, model._check_target(y), sample_weight)
+    task = _task(model, X, y, sample_weight)
     ends = np.cumsum([len(problem.hinges) for problem in task.problems])
-    if ends[-1] != len(model.result_.alpha):
-        raise ValueError(
-            f"The model has {len(model.result_.alpha)} dual variables, but these data make {ends[-1]}: "
-            "pass the X, y and sample_weight that it was trained on."
-        )
     parts = np.split(model.result_.alpha, ends[:-1])
     alphas = [problem.repair(part) for problem, part in zip(task.problems, parts, strict=True)]
     beta = np.stack([problem.beta(alpha) for problem, alpha in zip(task.problems, alphas, strict=True)], axis=1)
+    _check_support(model, X, beta, task.order)
+    scores, largest = _scores(model, reordered(X, task.order), beta)
+    rounding = 4 * np.finfo(np.float64).eps * largest * np.abs(beta).sum(axis=0)
+    columns = zip(task.problems, alphas, scores.T, rounding, model._model_thresholds(), strict=True)
+    return _total([problem.certificate(*proof) for problem, *proof in columns])
+
+
+def _task(model: KernelMachine, X: Any, y: Any, sample_weight: Any) -> Task:
+    """What the model was trained on, or an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fit has warned
+        task = model._formulate(X, model._check_target(y), sample_weight)
+    if task.fingerprint() != model._fingerprint:
+        raise ValueError(
+            "These are not the labels, weights and parameters that the model was trained with: pass the X, y and "
+            "sample_weight of its fit, and do not change its parameters in between."
+        )
+    return task
+
+
+def _check_support(model: KernelMachine, X: Any, beta: Floats, order: NDArray[np.int64]) -> None:
+    """The machine must be the one that α makes of these samples."""
+    own = np.empty_like(beta)
+    own[order] = beta
+    expected = np.zeros_like(beta)
+    expected[model.support_] = np.atleast_2d(model.dual_coef_).T
+    same = np.allclose(own, expected, rtol=1e-9, atol=1e-12 * np.abs(beta).max(initial=0.0))
+    if same and not isinstance(model.kernel_, Precomputed):
+        same = _equal(X[model.support_], model.support_vectors_)
+    if not same:
+        raise ValueError(
+            "The model's support vectors and weights are not those that its dual variables give on this X: pass the X "
+            "that it was trained on, row by row, and an unchanged model."
+        )
+
+
+def _equal(rows: Any, others: Any) -> bool:
+    if sp.issparse(rows) and sp.issparse(others):
+        return (rows != others).nnz == 0
+    return not sp.issparse(rows) and not sp.issparse(others) and np.array_equal(rows, others, equal_nan=True)
+
+
+def _scores(model: KernelMachine, X: Any, beta: Floats) -> tuple[Floats, float]:
+    """Kβ for every problem, and the largest kernel value."""
     support = np.flatnonzero(beta.any(axis=1))
-    X = reordered(X, task.order)
     if isinstance(model.kernel_, Precomputed):
-        score = X[:, support].astype(np.float64) @ beta[support]
-    else:
-        score = model.kernel_.scores(X, X[support], beta[support])
-    return _total([p.certificate(alpha, f) for p, alpha, f in zip(task.problems, alphas, score.T, strict=True)])
+        return X[:, support].astype(np.float64) @ beta[support], float(np.abs(np.diagonal(X)).max())
+    return model.kernel_.scores(X, X[support], beta[support]), model.kernel_.largest(X)
 
 
 def _total(proofs: Sequence[Certificate]) -> Certificate:

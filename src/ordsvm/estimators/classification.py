@@ -74,6 +74,8 @@ class SVC(ClassifierMixin, InterceptMachine):
         Called with a `Progress` of the problem under way several times a second; returning True stops training.
     verbose : bool, default=False
         Write a line about the progress to stderr several times a second.
+    n_threads : int or None, default=None
+        For the asynchronous solvers; None is every core that this process may use. The others take one.
 
     Attributes
     ----------
@@ -119,6 +121,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
+        n_threads: int | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -138,6 +141,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose
+        self.n_threads = n_threads
 
     def decision_function(self, X: Any) -> Floats:
         """How much speaks for a class: one number a sample for two classes, else a column for every class or pair.

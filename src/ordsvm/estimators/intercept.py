@@ -35,6 +35,9 @@ class InterceptMachine(KernelMachine):
     def _recover(self, task: Task, target: Any, solutions: Sequence[Solution]) -> None:
         self.intercept_ = 0.0 - np.concatenate([solution.thresholds for solution in solutions])
 
+    def _model_thresholds(self) -> list[Floats]:
+        return [np.array([-intercept]) for intercept in self.intercept_]
+
     def _margins(self, X: Any) -> Floats:
         """f(x) + intercept: a row for every sample, a column for every problem."""
         return self._scores(self._check_new_data(X)) + self.intercept_

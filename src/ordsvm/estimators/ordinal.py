@@ -84,6 +84,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         Called with a `Progress` several times a second; returning True stops training.
     verbose : bool, default=False
         Write a line about the progress to stderr several times a second.
+    n_threads : int or None, default=None
+        For the asynchronous solvers; None is every core that this process may use. The others take one.
 
     Attributes
     ----------
@@ -121,6 +123,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
+        n_threads: int | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -137,6 +140,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose
+        self.n_threads = n_threads
 
     def decision_function(self, X: Any) -> Floats:
         """The score f(x), one number a sample; compare it with `thresholds_`."""
@@ -162,15 +166,13 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> Task:
         """Ranks and weights as one problem.
 
-        In order of rank the hinges of a threshold look at consecutive samples, which is fast; a precomputed
-        kernel stays as it is, for a copy would be large. A rank without samples that leaves a threshold beside
-        it undetermined is dropped.
+        A rank without samples that leaves a threshold beside it undetermined is dropped.
         """
         classes, codes = target.classes, target.codes
         check_consistent_length(X, codes)
         C = class_prices(self.C, sample_weight, self.class_weight, target)
         present = classes_with_a_price(C, target, type(self).__name__)
-        order = self._by_class(codes)
+        order = self._sample_order(codes)
         codes, C = codes[order], C[order]
         keep = np.arange(len(classes))
         problem = self._problem(codes, C, keep, len(classes))
@@ -179,7 +181,15 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             _warn_loose(classes[loose])
             keep = np.flatnonzero(~loose)
             problem = self._problem(codes, C, keep, len(classes))
+            _loose_ranks(problem, present[keep])  # the cost may leave open what is next to each other now
         return Task([problem], order, classes[keep])
+
+    def _sample_order(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Models of adjacent thresholds: by rank, so that the hinges of a threshold look at consecutive samples."""
+        return self._by_class(codes)
+
+    def _model_thresholds(self) -> list[Floats]:
+        return [self.thresholds_]
 
     def _recover(self, task: Task, target: Ranks, solutions: Sequence[Solution]) -> None:
         self.classes_ = task.classes
@@ -216,6 +226,7 @@ class CostModel(ThresholdModel):
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
+        n_threads: int | None = None,
     ) -> None:
         super().__init__(
             C,
@@ -233,11 +244,16 @@ class CostModel(ThresholdModel):
             warm_start=warm_start,
             callback=callback,
             verbose=verbose,
+            n_threads=n_threads,
         )
         self.cost = cost
 
     def _costs(self, n_ranks: int) -> Floats | None:
         return cost_matrix(self.cost, n_ranks)
+
+    def _sample_order(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """As they come: every threshold looks at all samples."""
+        return np.arange(len(codes))
 
 
 class SVOR(CostModel):

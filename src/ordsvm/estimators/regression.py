@@ -57,6 +57,8 @@ class SVR(RegressorMixin, InterceptMachine):
         Called with a `Progress` several times a second; returning True stops training.
     verbose : bool, default=False
         Write a line about the progress to stderr several times a second.
+    n_threads : int or None, default=None
+        For the asynchronous solvers; None is every core that this process may use. The others take one.
 
     Attributes
     ----------
@@ -90,6 +92,7 @@ class SVR(RegressorMixin, InterceptMachine):
         warm_start: bool = False,
         callback: Any = None,
         verbose: bool = False,
+        n_threads: int | None = None,
     ) -> None:
         self.C = C
         self.epsilon = epsilon
@@ -106,6 +109,7 @@ class SVR(RegressorMixin, InterceptMachine):
         self.warm_start = warm_start
         self.callback = callback
         self.verbose = verbose
+        self.n_threads = n_threads
 
     def predict(self, X: Any) -> Floats:
         """f(x) + intercept, one number a sample."""

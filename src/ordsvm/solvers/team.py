@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import os
+from numbers import Integral
+from typing import Any, Literal
 
 from ordsvm import _core
 from ordsvm.problem import Problem
@@ -11,6 +13,17 @@ PARTITIONS = ("sample", "threshold")
 SHARINGS = ("log", "atomic")
 Partition = Literal["sample", "threshold"]
 Sharing = Literal["log", "atomic"]
+
+
+def usable_threads(n_threads: Any) -> int:
+    """None: every core that this process may use, by affinity and OMP_NUM_THREADS."""
+    if n_threads is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
+        raise ValueError(f"n_threads={n_threads!r} is not valid: give None (all cores) or a whole number from 1 on.")
+    return int(n_threads)
 
 
 def team(

@@ -4,8 +4,7 @@
 // choice; in between, steps of others make it stale. They differ in how a step reaches the others:
 // - AtomicState, the papers' way: the step is added to all n shared scores by relaxed atomic additions.
 // - LogState: the step is written to the owner's log; every other owner reads it and adds it to its own scores. No
-// score
-//   is written by two threads, so all loops are plain and vectorised.
+//   score is written by two threads, so all loops are plain and vectorised.
 //
 // The part of the scores that comes from hinges at their caps ("capped", the papers' G-bar) is kept in the same way by
 // those who ask for it, for all samples of the owner's block.

@@ -3,25 +3,20 @@
 // Solves    box problems: no thresholds or penalised ones.
 // Keeps     scores, shared in one of two ways (shared_states.hpp); a block of hinges for every thread.
 // Step      every thread, without waiting for any other: the hinge of its block with the longest projected step (9)
-// goes
-//           to its minimum (10) on the scores as the thread sees them.
+//           goes to its minimum (10) on the scores as the thread sees them.
 // Shrinks   (AsyAGCD) after every max_shrink_steps steps of a thread, hinges at a bound that are beyond all violations
-// of
-//           its block leave the block (owner.hpp). When the others are solved, the scores that were not kept meanwhile
-//           are rebuilt by (17): from the part that comes from hinges at their caps, and the free hinges.
+//           of its block leave the block (owner.hpp). When the others are solved, the scores that were not kept
+//           meanwhile are rebuilt by (17): from the part that comes from hinges at their caps, and the free hinges.
 // Stops     when all threads, having seen all steps, find nothing to do; then scores are recomputed in double from
-// alpha,
-//           and the largest |projected gradient| (11) over all hinges and the duality gap decide. AsyAGCD works to tol
-//           / 2, so that M - m <= tol, its paper's rule.
+//           alpha, and the largest |projected gradient| (11) over all hinges and the duality gap decide. AsyAGCD
+//           works to tol / 2, so that M - m <= tol, its paper's rule.
 // Cost      a look at the hinges of the block; a row of K, added to n scores by atomics, or to the block's scores.
 //
 // What the papers leave open:
 // - When to stop. A count of steps is the clock: a thread without work says up to which step it has looked; if that is
-// the
-//   last step for every thread, nobody can find work any more.
+//   the last step for every thread, nobody can find work any more.
 // - Drift: sums of concurrent additions, and float rows, are recomputed before the end; the threads go on from the
-// exact
-//   scores if these disagree.
+//   exact scores if these disagree.
 // - Two threads may step against each other on the same stale score. Both see the sum afterwards and correct it; a log
 //   bounds how stale a score can be.
 // - Algorithm 2 never advances k in its shrinking branch and would shrink for ever; here a step comes between.

@@ -4,8 +4,7 @@
 // Keeps     global scores, right at the start of every outer iteration; for every block private scores that know of its
 //           own steps and of nothing that others did since its last refresh.
 // Step      every thread: the hinge of its block with the longest projected step (9), by its private scores, goes to
-// its
-//           minimum (10); at most max_inner_steps of them an outer iteration.
+//           its minimum (10); at most max_inner_steps of them an outer iteration.
 // Outer     all threads meet; the steps of all are added to the global scores; blocks that found nothing to do
 //           ("optimal") take fresh private scores.
 // Stops     when every block, refreshed, finds nothing to do at once; then as the others: recomputed scores, gap.
@@ -16,13 +15,11 @@
 //   outer iteration. Here they are added then, which is the same up to rounding, needs no atomics, and makes the method
 //   deterministic for a given number of threads.
 // - "All blocks optimal" (lines 4-6) is judged by stale private scores and proves nothing: blocks are refreshed and
-// have to
-//   find nothing to do once more.
+//   have to find nothing to do once more.
 // - Blocks that work long on stale scores can make the objective rise, and diverge (seen with 4 and 8 blocks). The
-// change of
-//   the objective along the common direction d is known when the threads meet: grad'd + d'Qd/2. If it is not a
-//   decrease, the step along d that minimises the objective is taken instead (Manno et al. 2018, the gathering step),
-//   and all blocks are refreshed. So the objective never rises.
+//   change of the objective along the common direction d is known when the threads meet: grad'd + d'Qd/2. If it is
+//   not a decrease, the step along d that minimises the objective is taken instead (Manno et al. 2018, the gathering
+//   step), and all blocks are refreshed. So the objective never rises.
 #pragma once
 
 #include <limits>

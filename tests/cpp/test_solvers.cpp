@@ -610,7 +610,8 @@ TEST(a_judge_who_is_never_content_does_no_harm) {
   for_cases(data, [&](const Table& table, Method method, Options options) {
     options.max_steps = 10000;
     const Fit content = solve(table, *space.rows, method, options);
-    const Fit fit = solve(table, *space.rows, method, options, go_on, [](double tol, double violation) { return 1e-3 * std::min(tol, violation); });
+    const Fit fit = solve(table, *space.rows, method, options, go_on,
+                          [](double tol, double violation) { return 1e-3 * std::min(tol, violation); });
     CHECK(fit.outcome.status == Status::imprecise ||
           (options.double_rows && fit.outcome.status == Status::max_iter));  // double goes on about rounding
     const plain::Point point(table, space.matrix, fit.alpha);

@@ -29,6 +29,8 @@ class Quiet {
     return now == steps;
   }
 
+  std::atomic<bool> reached = false;
+
  private:
   std::vector<std::atomic<Index>> looked_;
 };
@@ -56,10 +58,12 @@ class Owner {
       state_.catch_up();
       const Index hinge = choose_hinge(block_->table, *projections_, *frontier_, state_.threshold(), tol);
       if (hinge < 0) {
-        if (quiet.agreed(number_, steps, commons_.steps)) commons_.stop = true;
+        if (quiet.agreed(number_, steps, commons_.steps)) commons_.stop = quiet.reached = true;
         std::this_thread::yield();
       } else if (steps >= max_steps) {
         commons_.stop = true;
+      } else if (std::abs(slope_of(block_->table, state_, hinge)) <= tol) {
+        commons_.imprecise = commons_.stop = true;
       } else {
         move(hinge);
         if (++own_steps % max_shrink_steps == 0) shrink();

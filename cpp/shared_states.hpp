@@ -29,7 +29,8 @@ struct Commons {
   std::span<const T> diagonal;
   double penalty;  // 1 for penalised thresholds, else 0
   std::atomic<bool> stop = false;
-  std::atomic<Index> steps = 0;  // taken by all, counted after they have been passed on
+  std::atomic<Index> steps = 0;         // taken by all, counted after they have been passed on
+  std::atomic<bool> imprecise = false;  // somebody chose a step that only rounding in float calls for
 };
 
 /// Where all owners start from. `capped` is empty where nobody keeps it.

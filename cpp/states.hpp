@@ -53,6 +53,14 @@ std::vector<T> diagonal_of(const RowSource& source) {
   return diagonal;
 }
 
+/// What rounding in double leaves of a score at worst: no smaller violation can be told from none.
+template <class T>
+double resolution(const Hinges& hinges, std::span<const double> alpha, std::span<const T> diagonal) {
+  double total = 0.0;
+  for (const double beta : hinges.beta(alpha)) total += std::abs(beta);
+  return std::numeric_limits<double>::epsilon() * total * *std::max_element(diagonal.begin(), diagonal.end());
+}
+
 /// The scores f, in double; with rows of K in float also rounded to float, which is what steps are chosen by.
 template <class T>
 class Scores;
@@ -137,12 +145,7 @@ class KernelState {
     return drift <= tol;
   }
 
-  /// What rounding in double leaves of a score at worst: no smaller violation can be told from none.
-  double resolution() const {
-    double total = 0.0;
-    for (const double beta : hinges_.beta(variables_.alpha)) total += std::abs(beta);
-    return std::numeric_limits<double>::epsilon() * total * *std::max_element(diagonal_.begin(), diagonal_.end());
-  }
+  double resolution() const { return ordsvm::resolution<T>(hinges_, variables_.alpha, diagonal_); }
 
   /// See `recompute` above. The scores that steps are chosen by follow.
   bool recompute(Monitor& monitor, Index steps) {

@@ -39,6 +39,18 @@ struct Team {
   Index max_shrink_steps = 0;  // 0: no shrinking, AsyGCD
 };
 
+/// M - m, the papers' measure of optimality: the largest less the smallest projected gradient, by scores in double.
+inline double exact_spread(const Hinges& h, const Variables& variables) {
+  double most = 0.0, least = 0.0;
+  for (Index v = 0; v < h.size(); ++v) {
+    const double decision = variables.score[h.sample[v]] - variables.threshold[h.threshold[v]];
+    const double gradient = h.sign[v] * decision - h.offset[v];
+    const bool may_move = gradient < 0 ? variables.alpha[v] < h.cap[v] : variables.alpha[v] > 0.0;
+    if (may_move) most = std::max(most, gradient), least = std::min(least, gradient);
+  }
+  return most - least;
+}
+
 template <class T>
 class AsyGcd {
  public:
@@ -53,35 +65,40 @@ class AsyGcd {
 
   Outcome run(const Limits& limits, Monitor& monitor) {
     Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
-    while (finish.tol() >= least_tol<T>) {
-      solve(finish.tol(), limits, monitor);
+    for (Index round = std::max<Index>(100 * hinges_.n_samples, 200000); finish.tol() >= least_tol<T>; round *= 2) {
+      const bool quiet = solve(finish.reach(), {limits.tol, std::min(limits.max_steps, steps_ + round)}, monitor);
       if (monitor.stopped()) return outcome(Status::stopped);
       if (!recompute(cache_.source(), hinges_, variables_, monitor, steps_, rows())) return outcome(Status::stopped);
-      if (const auto end = finish.decide(exact_violation(hinges_, variables_))) return outcome(*end);
+      if (imprecise_) return outcome(Status::imprecise);
+      finish.set_floor(resolution<T>(hinges_, variables_.alpha, diagonal_));
+      const double exact = shrinks() ? exact_spread(hinges_, variables_) : exact_violation(hinges_, variables_);
+      if (quiet || exact <= finish.reach())
+        if (const auto end = finish.decide(exact)) return outcome(*end);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
     }
     return outcome(Status::imprecise);
   }
 
  private:
-  /// AsyGCD: until the team is quiet. AsyAGCD: until it is quiet with all hinges, after rebuilding the scores.
-  void solve(double tol, const Limits& limits, Monitor& monitor) {
+  bool shrinks() const { return team_.max_shrink_steps > 0; }
+
+  /// AsyGCD: until the team is quiet. AsyAGCD: until it is quiet with all hinges, after rebuilding the scores. False if
+  /// steps ran out before.
+  bool solve(double tol, const Limits& limits, Monitor& monitor) {
+    bool quiet = true;
     do {
-      if (team_.sharing == Sharing::log)
-        work<LogState<T>>(tol, limits, monitor);
-      else
-        work<AtomicState<T>>(tol, limits, monitor);
-    } while (team_.max_shrink_steps > 0 && !monitor.stopped() && steps_ < limits.max_steps &&
-             exact_violation(hinges_, variables_) > tol);
+      quiet = team_.sharing == Sharing::log ? work<LogState<T>>(tol, limits, monitor)
+                                            : work<AtomicState<T>>(tol, limits, monitor);
+    } while (shrinks() && quiet && !monitor.stopped() && exact_spread(hinges_, variables_) > tol);
+    return quiet;
   }
 
   template <class State>
-  void work(double tol, const Limits& limits, Monitor& monitor) {
-    const bool shrinks = team_.max_shrink_steps > 0;
+  bool work(double tol, const Limits& limits, Monitor& monitor) {
     std::vector<double> capped;
-    if (shrinks) capped = capped_scores();
+    if (shrinks() && !capped_scores(capped, monitor)) return false;
     const Start start{variables_, capped};
-    Commons<T> commons{cache_, diagonal_, hinges_.penalty(), {}, steps_};
+    Commons<T> commons{cache_, diagonal_, hinges_.penalty(), {}, steps_, {}};
     Quiet quiet(team_.n_threads);
     auto shared = State::share(start, team_.n_threads);
     Owners<State> owners;
@@ -90,7 +107,8 @@ class AsyGcd {
     run_team(
         team_.n_threads, commons.stop,
         [&](int t) {
-          owners[t]->work(shrinks ? tol / 2 : tol, limits.max_steps, shrinks ? team_.max_shrink_steps : never, quiet);
+          const Index shrink_after = shrinks() ? team_.max_shrink_steps : never;
+          owners[t]->work(shrinks() ? tol / 2 : tol, limits.max_steps, shrink_after, quiet);
         },
         [&] {
           if (monitor.due(commons.steps)) picture(owners, commons);
@@ -98,7 +116,9 @@ class AsyGcd {
         });
     for (auto& owner : owners) owner->gather(variables_);
     steps_ = commons.steps;
-    if (shrinks) rebuild(owners);
+    imprecise_ = imprecise_ || commons.imprecise;
+    if (shrinks() && !monitor.stopped()) rebuild(owners, monitor);
+    return quiet.reached;
   }
 
   template <class State>
@@ -118,19 +138,18 @@ class AsyGcd {
     if (!variables_.active.empty()) variables_.active[0] = active;
   }
 
-  /// The part of the scores that comes from hinges at their caps, (16).
-  std::vector<double> capped_scores() {
-    std::vector<double> beta(hinges_.n_samples, 0.0), scores(hinges_.n_samples, 0.0);
+  /// The part of the scores that comes from hinges at their caps, (16). False if asked to stop on the way.
+  bool capped_scores(std::vector<double>& scores, Monitor& monitor) {
+    std::vector<double> beta(hinges_.n_samples, 0.0);
     for (Index v = 0; v < hinges_.size(); ++v)
       if (variables_.alpha[v] == hinges_.cap[v]) beta[hinges_.sample[v]] += hinges_.sign[v] * hinges_.cap[v];
-    for (Index i = 0; i < hinges_.n_samples; ++i)
-      if (beta[i] != 0.0) add(scores, beta[i], i);
-    return scores;
+    scores.assign(hinges_.n_samples, 0.0);
+    return add(scores, beta, monitor);
   }
 
   /// (17) for the samples whose scores an owner no longer kept.
   template <class State>
-  void rebuild(const Owners<State>& owners) {
+  void rebuild(const Owners<State>& owners, Monitor& monitor) {
     std::vector<char> kept(hinges_.n_samples, 0);
     std::vector<double> scores(hinges_.n_samples, 0.0);
     for (std::size_t t = 0; t < owners.size(); ++t) {
@@ -141,15 +160,20 @@ class AsyGcd {
     std::vector<double> beta(hinges_.n_samples, 0.0);
     for (Index v = 0; v < hinges_.size(); ++v)
       if (variables_.alpha[v] < hinges_.cap[v]) beta[hinges_.sample[v]] += hinges_.sign[v] * variables_.alpha[v];
-    for (Index i = 0; i < hinges_.n_samples; ++i)
-      if (beta[i] != 0.0) add(scores, beta[i], i);
+    if (!add(scores, beta, monitor)) return;
     for (Index i = 0; i < hinges_.n_samples; ++i)
       if (!kept[i]) variables_.score[i] = scores[i];
   }
 
-  void add(std::vector<double>& scores, double beta, Index i) {
-    const auto row = cache_.pin(i);
-    for (Index j = 0; j < hinges_.n_samples; ++j) scores[j] += beta * static_cast<double>(row.data()[j]);
+  /// scores += K beta by cached rows. False if asked to stop on the way.
+  bool add(std::vector<double>& scores, const std::vector<double>& beta, Monitor& monitor) {
+    for (Index i = 0; i < hinges_.n_samples; ++i) {
+      if (beta[i] == 0.0) continue;
+      if (monitor.stop_now(steps_, rows())) return false;
+      const auto row = cache_.pin(i);
+      for (Index j = 0; j < hinges_.n_samples; ++j) scores[j] += beta[i] * static_cast<double>(row.data()[j]);
+    }
+    return true;
   }
 
   Index rows() const { return cache_.rows_computed() - rows_before_; }
@@ -164,6 +188,7 @@ class AsyGcd {
   std::vector<Block> blocks_;
   Index rows_before_;
   Index steps_ = 0;
+  bool imprecise_ = false;
 };
 
 }  // namespace ordsvm

@@ -37,7 +37,7 @@ template <class T>
 class PrivateBlock {
  public:
   PrivateBlock(const Block& block, Commons<T>& commons, const Start& start)
-      : block_(block), state_(block, commons, start), alpha_(block.id.size()) {
+      : block_(block), commons_(commons), state_(block, commons, start), alpha_(block.id.size()) {
     for (std::size_t v = 0; v < alpha_.size(); ++v) alpha_[v] = start.variables.alpha[block.id[v]];
     projections_ = std::make_unique<Projections<T>>(block.table, state_.working(), alpha_);
     frontier_ = std::make_unique<Frontier<T>>(block.table, state_.working(), alpha_);
@@ -50,6 +50,10 @@ class PrivateBlock {
       const Index v = choose_hinge(block_.table, *projections_, *frontier_, state_.threshold(), tol);
       if (v < 0) {
         optimal_ = true;
+        return;
+      }
+      if (std::abs(slope_of(block_.table, state_, v)) <= tol) {
+        commons_.imprecise = true;
         return;
       }
       coordinate_step(block_.table, state_, alpha_[v], v);
@@ -87,6 +91,7 @@ class PrivateBlock {
   };
 
   const Block& block_;
+  Commons<T>& commons_;
   PrivateState state_;
   std::vector<double> alpha_;
   std::unique_ptr<Projections<T>> projections_;
@@ -112,30 +117,35 @@ class AsyOrgcd {
 
   Outcome run(const Limits& limits, Monitor& monitor) {
     Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
-    while (finish.tol() >= least_tol<T>) {
-      outer_iterations(finish.tol(), limits, monitor);
+    for (Index round = std::max<Index>(100 * hinges_.n_samples, 200000); finish.tol() >= least_tol<T>; round *= 2) {
+      const bool done =
+          outer_iterations(finish.reach(), {limits.tol, std::min(limits.max_steps, steps_ + round)}, monitor);
       if (monitor.stopped()) return outcome(Status::stopped);
       if (!recompute(cache_.source(), hinges_, variables_, monitor, steps_, rows())) return outcome(Status::stopped);
-      if (const auto end = finish.decide(exact_violation(hinges_, variables_))) return outcome(*end);
+      if (commons_.imprecise) return outcome(Status::imprecise);
+      finish.set_floor(resolution<T>(hinges_, variables_.alpha, diagonal_));
+      const double exact = exact_violation(hinges_, variables_);
+      if (done || exact <= finish.reach())
+        if (const auto end = finish.decide(exact)) return outcome(*end);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
     }
     return outcome(Status::imprecise);
   }
 
  private:
-  void outer_iterations(double tol, const Limits& limits, Monitor& monitor) {
+  /// False if steps ran out, or somebody said stop.
+  bool outer_iterations(double tol, const Limits& limits, Monitor& monitor) {
     std::vector<std::unique_ptr<PrivateBlock<T>>> team;
     for (const Block& block : blocks_)
       team.push_back(std::make_unique<PrivateBlock<T>>(block, commons_, Start{variables_}));
     for (bool all_fresh = true; steps_ < limits.max_steps;) {
       const Index most = std::min(max_inner_steps_, (limits.max_steps - steps_ - 1) / team_.n_threads + 1);
       together([&](int t) { team[t]->work(tol, most, commons_.stop); }, monitor);
-      if (monitor.stopped()) return;  // what was done since the threads last met is lost, and nothing else
       Index taken = 0;
       bool all_optimal = true;
       for (auto& block : team) taken += block->steps(), all_optimal = all_optimal && block->optimal();
       steps_ += taken;
-      if (taken == 0 && all_fresh) return;
+      if (taken == 0 && all_fresh && all_optimal) return true;
       const bool refresh_all = !gather(team, monitor) || all_optimal;
       all_fresh = true;
       for (auto& block : team)
@@ -143,8 +153,9 @@ class AsyOrgcd {
           block->refresh(variables_);
         else
           all_fresh = false;
-      if (monitor.stop_now(steps_, rows())) return;
+      if (monitor.stop_now(steps_, rows()) || commons_.imprecise) return false;
     }
+    return false;
   }
 
   /// Adds what all blocks did to alpha, scores and thresholds. False if it had to be shortened.

@@ -78,7 +78,8 @@ class Gcd {
       }
       if (steps >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
-      if (std::abs(slope(hinge)) <= finish.tol()) return outcome(Status::imprecise);  // chosen by rounding in float
+      if (std::abs(slope_of(hinges_, state_, hinge)) <= finish.tol())
+        return outcome(Status::imprecise);  // chosen by rounding in float
       coordinate_step(hinges_, state_, variables_.alpha[hinge], hinge);
       projections_.update(hinge, variables_.alpha[hinge]);
       frontier_.update(hinge, variables_.alpha[hinge]);
@@ -87,10 +88,6 @@ class Gcd {
 
  private:
   Index choose(double tol) const { return choose_hinge(hinges_, projections_, frontier_, variables_.threshold, tol); }
-
-  double slope(Index v) const {
-    return hinges_.sign[v] * state_.decision(hinges_.sample[v], hinges_.threshold[v]) - hinges_.offset[v];
-  }
 
   const Hinges& hinges_;
   KernelState<T>& state_;

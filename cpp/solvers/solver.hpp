@@ -41,6 +41,8 @@ class Finish {
   double tol() const { return tol_; }
   double reach() const { return std::max(tol_, floor_); }
 
+  void set_floor(double floor) { floor_ = floor; }
+
   template <class State>
   bool trusted(State& state, Index steps) {
     if (tol_ < least_tol<T>) return false;

@@ -6,7 +6,7 @@ from ordsvm.problem import Problem, Thresholds
 
 
 def asyagcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_shrink_iter: int):
-    """α after max_iter steps, or fewer if the violation is at most tol by then; the steps; sizes of active sets."""
+    """α after max_iter steps, or fewer if M − m is at most tol by then; the steps; sizes of active sets."""
     h = problem.hinges
     penalty = float(problem.thresholds is Thresholds.PENALIZED)
     alpha, steps, sizes = np.zeros(len(h)), 0, []
@@ -19,7 +19,7 @@ def asyagcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_shri
         score, b = K @ problem.beta(alpha), -penalty * problem.gamma(alpha)  # (17)
         active, own_steps = np.ones(len(h)), 0
         slope, partial = slopes()
-        if np.abs(partial).max() <= tol or steps == max_iter:
+        if partial.max(initial=0) - partial.min(initial=0) <= tol or steps == max_iter:
             return alpha, steps, sizes
         while np.abs(partial).max() > tol / 2 and steps < max_iter:
             projected = np.abs(np.clip(alpha - slope, 0.0, h.cap) - alpha) * active  # (9)

@@ -696,7 +696,7 @@ def test_scores_too_large_for_float32(solver):
     assert result.converged
 
 
-@pytest.mark.xfail(reason="nobody looks how small a violation can be told from none", strict=True)
+@pytest.mark.xfail(reason="a thread that finds only rounding ends the run of all, sooner or later", strict=False)
 @each_of_three
 def test_a_tolerance_out_of_reach_ends(solver):
     problem, X = random_problem(17, C=100.0)

@@ -86,10 +86,12 @@ class AsyGcd {
   /// steps ran out before.
   bool solve(double tol, const Limits& limits, Monitor& monitor) {
     bool quiet = true;
+    Index before = steps_;
     do {
+      before = steps_;
       quiet = team_.sharing == Sharing::log ? work<LogState<T>>(tol, limits, monitor)
                                             : work<AtomicState<T>>(tol, limits, monitor);
-    } while (shrinks() && quiet && !monitor.stopped() && exact_spread(hinges_, variables_) > tol);
+    } while (shrinks() && quiet && steps_ > before && !monitor.stopped() && exact_spread(hinges_, variables_) > tol);
     return quiet;
   }
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "coordinate_step.hpp"
@@ -53,17 +52,14 @@ class Owner {
   /// Steps until all owners agree that nothing is left to do, or somebody says stop. Shrinks after every so many steps.
   void work(double tol, Index max_steps, Index max_shrink_steps, Quiet& quiet) {
     for (Index own_steps = 0; !commons_.stop;) {
-      show_if_asked();
       const Index steps = commons_.steps;
       state_.catch_up();
-      const Index hinge = choose_hinge(block_->table, *projections_, *frontier_, state_.threshold(), tol);
+      const Index hinge = choose_hinge(block_->table, state_, *projections_, *frontier_, state_.threshold(), tol);
       if (hinge < 0) {
         if (quiet.agreed(number_, steps, commons_.steps)) commons_.stop = quiet.reached = true;
         std::this_thread::yield();
       } else if (steps >= max_steps) {
         commons_.stop = true;
-      } else if (std::abs(slope_of(block_->table, state_, hinge)) <= tol) {
-        commons_.imprecise = commons_.stop = true;
       } else {
         move(hinge);
         if (++own_steps % max_shrink_steps == 0) shrink();
@@ -71,19 +67,10 @@ class Owner {
     }
   }
 
-  /// Asks a working owner for a picture of its share, to be fetched by `fetch` when `shown`.
-  void ask() { asked_.fetch_add(1); }
-  bool shown() const { return shown_.load(std::memory_order_acquire) == asked_; }
-  void fetch(const Variables& into) const {
-    for (const auto& [v, alpha] : picture_.alpha) into.alpha[v] = alpha;
-    for (const auto& [i, score] : picture_.score) into.score[i] = score;
-    std::copy(picture_.threshold.begin(), picture_.threshold.end(), into.threshold.begin());
-  }
-
-  /// The same when nobody works.
-  void gather(const Variables& into) {
-    take_picture();
-    fetch(into);
+  /// Writes the scores it keeps where they belong, having seen all that others passed on. Nobody works any more.
+  void gather(std::span<double> score) {
+    state_.catch_up();
+    for (Index i = 0; i < block_->size(); ++i) score[block_->samples[i]] = state_.score()[i];
   }
 
   Index active() const { return active_; }
@@ -91,12 +78,6 @@ class Owner {
   const Block& block() const { return *block_; }
 
  private:
-  struct Picture {
-    std::vector<std::pair<Index, double>> alpha;
-    std::vector<std::pair<SampleIndex, double>> score;
-    std::vector<double> threshold;
-  };
-
   void begin() {
     projections_ = std::make_unique<Projections<T>>(block_->table, state_.working(), alpha_);
     frontier_ = std::make_unique<Frontier<T>>(block_->table, state_.working(), alpha_);
@@ -106,6 +87,7 @@ class Owner {
   void move(Index v) {
     const double before = alpha_[v];
     coordinate_step(block_->table, state_, alpha_[v], v);
+    commons_.set_alpha(block_->id[v], alpha_[v]);
     projections_->update(v, alpha_[v]);
     frontier_->update(v, alpha_[v]);
     const double cap = block_->table.cap[v], sign = block_->table.sign[v];
@@ -129,12 +111,9 @@ class Owner {
     for (Index v = 0; v < h.size(); ++v) {
       const bool at_zero = alpha_[v] == 0.0 && most > 0.0 && gradient[v] > most;
       const bool at_cap = alpha_[v] == h.cap[v] && least < 0.0 && gradient[v] < least;
-      if (at_zero || at_cap) {
-        settled_.emplace_back(block_->id[v], alpha_[v]);
-      } else {
-        kept.push_back(block_->id[v]);
-        kept_alpha.push_back(alpha_[v]);
-      }
+      if (at_zero || at_cap) continue;
+      kept.push_back(block_->id[v]);
+      kept_alpha.push_back(alpha_[v]);
     }
     if (kept.size() == alpha_.size()) return;
     alpha_ = std::move(kept_alpha);
@@ -158,34 +137,17 @@ class Owner {
     begin();
   }
 
-  void show_if_asked() {
-    const Index asked = asked_;
-    if (shown_.load(std::memory_order_relaxed) == asked) return;
-    take_picture();
-    shown_.store(asked, std::memory_order_release);
-  }
-
-  void take_picture() {
-    picture_.alpha = settled_;
-    for (std::size_t v = 0; v < alpha_.size(); ++v) picture_.alpha.emplace_back(block_->id[v], alpha_[v]);
-    picture_.score.clear();
-    for (Index i = 0; i < block_->size(); ++i) picture_.score.emplace_back(block_->samples[i], state_.score()[i]);
-    picture_.threshold.assign(state_.threshold().begin(), state_.threshold().end());
-  }
-
   int number_;
   const Hinges& all_;
   const Block* block_;
   std::unique_ptr<Block> own_block_;  // after shrinking
   Commons<T>& commons_;
   bool keeps_capped_;
-  std::vector<double> alpha_;                      // of the hinges in the block
-  std::vector<std::pair<Index, double>> settled_;  // of those that shrinking took out
+  std::vector<double> alpha_;  // of the hinges in the block
   State state_;
   std::unique_ptr<Projections<T>> projections_;
   std::unique_ptr<Frontier<T>> frontier_;
-  std::atomic<Index> active_ = 0, asked_ = 0, shown_ = 0;
-  Picture picture_;
+  std::atomic<Index> active_ = 0;
 };
 
 }  // namespace ordsvm

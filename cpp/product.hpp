@@ -7,26 +7,52 @@
 #include "kernels.hpp"
 #include "monitor.hpp"
 #include "simd.hpp"
+#include "threads.hpp"
 
 namespace ordsvm {
 
-/// out = K @ beta over the support vectors (beta_i != 0). False if the monitor asked to stop on the way.
-inline bool product(const RowSource& source, std::span<const double> beta, std::span<double> out, Monitor& monitor,
-                    Index steps, Index kernel_rows) {
+/// out += K[:, support] @ beta[support], a few rows at a time; before_block() returns true to stop.
+template <class Ask>
+void add_product(const RowSource& source, std::span<const double> beta, std::span<const Index> support,
+                 std::span<double> out, Ask before_block) {
   constexpr std::size_t block = 16;
-  std::vector<Index> support;
-  for (Index i = 0; i < source.size(); ++i)
-    if (beta[i] != 0.0) support.push_back(i);
   std::vector<double> rows(std::min(block, support.size()) * source.size());
-  std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t begin = 0; begin < support.size(); begin += block) {
-    if (monitor.stop_now(steps, kernel_rows)) return false;
-    const auto which = std::span(support).subspan(begin, std::min(block, support.size() - begin));
+    if (before_block()) return;
+    const auto which = support.subspan(begin, std::min(block, support.size() - begin));
     source.rows(which, rows);
     for (std::size_t r = 0; r < which.size(); ++r)
       simd::add_row(out.data(), beta[which[r]], rows.data() + r * source.size(), source.size());
   }
-  return true;
+}
+
+/// out = K @ beta over the support vectors (beta_i != 0), which several threads divide among them where there are
+/// enough. False if the monitor asked to stop on the way.
+inline bool product(const RowSource& source, std::span<const double> beta, std::span<double> out, Monitor& monitor,
+                    Index steps, Index kernel_rows, int n_threads = 1) {
+  std::vector<Index> support;
+  for (Index i = 0; i < source.size(); ++i)
+    if (beta[i] != 0.0) support.push_back(i);
+  const auto ask = [&] { return monitor.stop_now(steps, kernel_rows); };
+  std::fill(out.begin(), out.end(), 0.0);
+  constexpr std::size_t worth_a_thread = 1 << 18;  // elements of K
+  if (n_threads == 1 || support.size() * out.size() < worth_a_thread * n_threads) {
+    add_product(source, beta, support, out, ask);
+    return !monitor.stopped();
+  }
+  std::vector<std::vector<double>> parts(n_threads, std::vector<double>(out.size(), 0.0));
+  std::atomic<bool> stop = false;
+  const auto share = [&](int t) { return support.size() * t / n_threads; };
+  run_team(
+      n_threads, stop,
+      [&](int t) {
+        const auto own = std::span<const Index>(support).subspan(share(t), share(t + 1) - share(t));
+        add_product(source, beta, own, parts[t], [&] { return stop.load(); });
+      },
+      ask);
+  for (const auto& part : parts)
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += part[i];
+  return !monitor.stopped();
 }
 
 }  // namespace ordsvm

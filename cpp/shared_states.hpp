@@ -27,10 +27,17 @@ template <class T>
 struct Commons {
   RowCache<T>& cache;
   std::span<const T> diagonal;
-  double penalty;  // 1 for penalised thresholds, else 0
+  double penalty;             // 1 for penalised thresholds, else 0
+  std::vector<double> alpha;  // of all hinges, each written by its owner alone
   std::atomic<bool> stop = false;
-  std::atomic<Index> steps = 0;         // taken by all, counted after they have been passed on
-  std::atomic<bool> imprecise = false;  // somebody chose a step that only rounding in float calls for
+  std::atomic<Index> steps = 0;  // taken by all, counted after they have been passed on
+
+  void set_alpha(Index v, double value) { std::atomic_ref(alpha[v]).store(value, std::memory_order_relaxed); }
+
+  /// alpha as it is, while all work. Whatever the moments at which its elements are read, it is in the box.
+  void show(std::span<double> into) {
+    for (std::size_t v = 0; v < alpha.size(); ++v) into[v] = std::atomic_ref(alpha[v]).load(std::memory_order_relaxed);
+  }
 };
 
 /// Where all owners start from. `capped` is empty where nobody keeps it.
@@ -92,8 +99,7 @@ class OwnScores {
         scores_.add(step.delta, row.data() + first_);
       threshold_[step.threshold] -= commons_.penalty * step.delta;
     }
-    if (step.capped != 0.0)
-      for (std::size_t i = 0; i < capped_.size(); ++i) capped_[i] += step.capped * row.data()[first_ + i];
+    if (step.capped != 0.0) simd::add_row(capped_.data(), step.capped, row.data() + first_, capped_.size());
   }
 
   Commons<T>& commons_;

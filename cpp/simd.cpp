@@ -265,6 +265,10 @@ ORDSVM_DISPATCH void add_row(double* score, double delta, const double* row, Ind
   for (Index j = 0; j < n; ++j) score[j] += delta * row[j];
 }
 
+ORDSVM_DISPATCH void add_row(double* score, double delta, const float* row, Index n) {
+  for (Index i = 0; i < n; ++i) score[i] += delta * static_cast<double>(row[i]);
+}
+
 ORDSVM_DISPATCH void add_row(double* score, float* rounded, double delta, const float* row, Index n) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) {

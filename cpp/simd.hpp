@@ -28,6 +28,7 @@ void convert(const double* values, double* out, Index n);
 
 /// score += delta * row; with float rows `rounded` follows as score.astype(float32).
 void add_row(double* score, double delta, const double* row, Index n);
+void add_row(double* score, double delta, const float* row, Index n);
 void add_row(double* score, float* rounded, double delta, const float* row, Index n);
 
 /// score += delta * (row_plus - row_minus); `rounded` as above.

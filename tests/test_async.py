@@ -306,7 +306,7 @@ def test_real_data_in_two_runs(name, n_threads):
 @pytest.mark.parametrize("make", [AsyGCD, AsyAGCD, AsyORGCD])
 @every_set
 def test_real_data_in_twenty_runs(name, n_threads, make):
-    data = real_data(name, 500 if make is AsyORGCD else 5000 if name == "california_housing-svor" else 2000)
+    data = real_data(name, 300 if make is AsyORGCD else 5000 if name == "california_housing-svor" else 1000)
     for run in range(20):
         options = {"partition": PARTITIONS[run // 2 % 2]}
         if make is not AsyORGCD:
@@ -623,13 +623,14 @@ def test_objectives_of_a_history_belong_to_their_alpha(solver, n_threads):
 @pytest.mark.parametrize("n_threads", [1, 2, 4])
 @pytest.mark.parametrize("partition", PARTITIONS)
 def test_asyorgcds_objective_never_rises(n_threads, partition):
-    """The dual objective, after every outer iteration."""
+    """The dual objective after 1, 2, 3, ... outer iterations; in between, blocks know too little of each other."""
     problem, X = random_problem(20, 120, C=5.0)
-    control = Control(n_threads=n_threads, report_every=1, max_iter=20_000)
-    solver = AsyORGCD(25, partition, "float64")
-    history = solve(problem, matrix_of(RBF(0.5), X), solver, control).result.history
-    duals = [progress.objective - progress.gap for progress in history]
-    assert len(duals) > 20
+    solver, duals = AsyORGCD(25, partition, "float64"), []
+    for outer in range(1, 40):
+        control = Control(n_threads=n_threads, max_iter=25 * n_threads * outer)
+        result = solve(problem, matrix_of(RBF(0.5), X), solver, control).result
+        duals.append(result.objective - result.gap)
+    assert duals[20] > duals[0]
     assert all(after >= before - 1e-9 * abs(before) for before, after in pairwise(duals))
 
 
@@ -682,26 +683,40 @@ def test_only_box_problems_are_taken(solver):
 # Where they fall short today
 
 
+@pytest.mark.parametrize("thresholds", [NONE, PENALIZED])
 @pytest.mark.parametrize(
     "solver", [AsyGCD(), AsyGCD("atomic"), AsyAGCD(), AsyAGCD(20), AsyORGCD()], ids=lambda solver: str(solver)
 )
-def test_scores_too_large_for_float32(solver):
+def test_scores_too_large_for_float32(solver, thresholds):
     """Prices in dollars: scores of 1e6 are 0.06 apart in float32. The serial solver goes on in float64."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     price = 1e6 * (np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=80))
-    problem = formulations.svr(price, 1e3, 1e6, PENALIZED)
-    assert solve(problem, matrix_of(RBF(0.3), X), GCD(), Control(time_limit=0.5)).result.converged
-    result = solve(problem, matrix_of(RBF(0.3), X), solver, Control(time_limit=0.5, max_iter=10_000_000)).result
+    problem = formulations.svr(price, 1e3, 1e6, thresholds)
+    assert solve(problem, matrix_of(RBF(0.3), X), GCD(), Control(time_limit=2.0)).result.converged
+    result = solve(problem, matrix_of(RBF(0.3), X), solver, Control(time_limit=2.0, max_iter=10_000_000)).result
     assert result.converged
 
 
-@pytest.mark.xfail(reason="a thread that finds only rounding ends the run of all, sooner or later", strict=False)
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
 @each_of_three
-def test_a_tolerance_out_of_reach_ends(solver):
-    problem, X = random_problem(17, C=100.0)
-    result = solve(problem, matrix_of(RBF(0.3), X), solver, Control(tol=3e-15, n_threads=2, time_limit=0.5)).result
-    assert result.status == "precision"
+def test_a_tolerance_out_of_reach_ends_where_rounding_begins(solver, n_threads):
+    for seed in range(10):
+        problem, X = random_problem(seed, 30)
+        control = Control(tol=1e-14, n_threads=n_threads, time_limit=5.0)
+        result = solve(problem, matrix_of(RBF(0.5), X), solver, control).result
+        assert result.status == "precision"
+        assert result.violation < 1e-11
+
+
+@pytest.mark.parametrize("solver", [AsyGCD(), AsyAGCD(100)], ids=lambda solver: solver.name)
+def test_float32_rows_serve_for_the_default_tolerance(solver):
+    """With room for all rows none is computed twice; going over to float64 would compute them anew."""
+    for seed in range(20):
+        problem, X = random_problem(seed, 200, C=5.0)
+        result = solve(problem, matrix_of(RBF(0.5), X), solver, Control(n_threads=4)).result
+        assert result.converged
+        assert result.kernel_rows <= 200
 
 
 def test_asyagcd_ends_with_the_papers_rule():

@@ -23,21 +23,10 @@
 // - With atomic sharing the shared scores are complete, so shrinking shortens the search only, not the additions.
 #pragma once
 
-#include "monitor.hpp"
 #include "owner.hpp"
-#include "solvers/solver.hpp"
-#include "threads.hpp"
+#include "solvers/team_solver.hpp"
 
 namespace ordsvm {
-
-/// How the hinges are divided and steps passed on.
-enum class Sharing { atomic, log };
-struct Team {
-  int n_threads = 1;
-  Partition partition = Partition::sample;
-  Sharing sharing = Sharing::log;
-  Index max_shrink_steps = 0;  // 0: no shrinking, AsyGCD
-};
 
 /// M - m, the papers' measure of optimality: the largest less the smallest projected gradient, by scores in double.
 inline double exact_spread(const Hinges& h, const Variables& variables) {
@@ -52,73 +41,56 @@ inline double exact_spread(const Hinges& h, const Variables& variables) {
 }
 
 template <class T>
-class AsyGcd {
+class AsyGcd final : public TeamSolver<T> {
  public:
   AsyGcd(const Hinges& hinges, RowCache<T>& cache, const Variables& variables, const Team& team)
-      : hinges_(hinges),
-        cache_(cache),
-        variables_(variables),
-        team_(team),
-        diagonal_(diagonal_of<T>(cache.source())),
-        blocks_(partitioned(hinges, team.partition, team.n_threads)),
-        rows_before_(cache.rows_computed()) {}
-
-  Outcome run(const Limits& limits, Monitor& monitor) {
-    Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
-    for (Index round = std::max<Index>(100 * hinges_.n_samples, 200000); finish.tol() >= least_tol<T>; round *= 2) {
-      const bool quiet = solve(finish.reach(), {limits.tol, std::min(limits.max_steps, steps_ + round)}, monitor);
-      if (monitor.stopped()) return outcome(Status::stopped);
-      if (!recompute(cache_.source(), hinges_, variables_, monitor, steps_, rows())) return outcome(Status::stopped);
-      if (imprecise_) return outcome(Status::imprecise);
-      finish.set_floor(resolution<T>(hinges_, variables_.alpha, diagonal_));
-      const double exact = shrinks() ? exact_spread(hinges_, variables_) : exact_violation(hinges_, variables_);
-      if (quiet || exact <= finish.reach())
-        if (const auto end = finish.decide(exact)) return outcome(*end);
-      if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
-    }
-    return outcome(Status::imprecise);
-  }
+      : TeamSolver<T>(hinges, cache, variables, team) {}
 
  private:
-  bool shrinks() const { return team_.max_shrink_steps > 0; }
+  using TeamSolver<T>::hinges_, TeamSolver<T>::variables_, TeamSolver<T>::team_, TeamSolver<T>::blocks_;
+  using TeamSolver<T>::steps_;
 
-  /// AsyGCD: until the team is quiet. AsyAGCD: until it is quiet with all hinges, after rebuilding the scores. False if
-  /// steps ran out before.
-  bool solve(double tol, const Limits& limits, Monitor& monitor) {
+  bool shrinks() const { return team_.max_shrink_steps > 0; }
+  double optimality() const override {
+    return shrinks() ? exact_spread(hinges_, variables_) : exact_violation(hinges_, variables_);
+  }
+
+  /// AsyGCD: until the team is quiet. AsyAGCD: until it is quiet with all hinges, after rebuilding the scores.
+  bool work(double tol, Index max_steps, Monitor& monitor) override {
     bool quiet = true;
     Index before = steps_;
     do {
       before = steps_;
-      quiet = team_.sharing == Sharing::log ? work<LogState<T>>(tol, limits, monitor)
-                                            : work<AtomicState<T>>(tol, limits, monitor);
-    } while (shrinks() && quiet && steps_ > before && !monitor.stopped() && exact_spread(hinges_, variables_) > tol);
+      quiet = team_.sharing == Sharing::log ? work_by<LogState<T>>(tol, max_steps, monitor)
+                                            : work_by<AtomicState<T>>(tol, max_steps, monitor);
+    } while (shrinks() && quiet && steps_ > before && !monitor.stopped() && optimality() > tol);
     return quiet;
   }
 
   template <class State>
-  bool work(double tol, const Limits& limits, Monitor& monitor) {
-    std::vector<double> capped;
-    if (shrinks() && !capped_scores(capped, monitor)) return false;
+  bool work_by(double tol, Index max_steps, Monitor& monitor) {
+    const std::vector<double> capped = shrinks() ? capped_scores(monitor) : std::vector<double>();
     const Start start{variables_, capped};
-    Commons<T> commons{cache_, diagonal_, hinges_.penalty(), {}, steps_, {}};
+    Commons<T> commons = this->commons();
+    commons.stop = monitor.stopped();
     Quiet quiet(team_.n_threads);
     auto shared = State::share(start, team_.n_threads);
     Owners<State> owners;
     for (int t = 0; t < team_.n_threads; ++t)
       owners.push_back(std::make_unique<Owner<T, State>>(t, hinges_, blocks_[t], commons, start, shared));
-    run_team(
-        team_.n_threads, commons.stop,
-        [&](int t) {
-          const Index shrink_after = shrinks() ? team_.max_shrink_steps : never;
-          owners[t]->work(shrinks() ? tol / 2 : tol, limits.max_steps, shrink_after, quiet);
-        },
-        [&] {
-          if (monitor.due(commons.steps)) picture(owners, commons);
-          return monitor.stop_now(commons.steps, rows());
-        });
-    for (auto& owner : owners) owner->gather(variables_);
+    count_active_ = [&] {
+      Index active = 0;
+      for (const auto& owner : owners) active += owner->active();
+      return active;
+    };
+    const double own_tol = shrinks() ? tol / 2 : tol;
+    const Index shrink_after = shrinks() ? team_.max_shrink_steps : std::numeric_limits<Index>::max();
+    this->together(commons, monitor, [&](int t) { owners[t]->work(own_tol, max_steps, shrink_after, quiet); });
+    commons.show(variables_.alpha);
+    for (auto& owner : owners) owner->gather(variables_.score);
+    const auto threshold = owners.front()->state().threshold();
+    std::copy(threshold.begin(), threshold.end(), variables_.threshold.begin());
     steps_ = commons.steps;
-    imprecise_ = imprecise_ || commons.imprecise;
     if (shrinks() && !monitor.stopped()) rebuild(owners, monitor);
     return quiet.reached;
   }
@@ -126,71 +98,37 @@ class AsyGcd {
   template <class State>
   using Owners = std::vector<std::unique_ptr<Owner<T, State>>>;
 
-  /// A picture of the run in the caller's variables, each owner's share taken between two of its steps.
-  template <class State>
-  void picture(Owners<State>& owners, Commons<T>& commons) {
-    for (auto& owner : owners) owner->ask();
-    Index active = 0;
-    for (auto& owner : owners) {
-      while (!owner->shown() && !commons.stop) std::this_thread::yield();
-      if (!owner->shown()) return;
-      owner->fetch(variables_);
-      active += owner->active();
-    }
-    if (!variables_.active.empty()) variables_.active[0] = active;
+  void show() override {
+    if (!variables_.active.empty()) variables_.active[0] = count_active_();
   }
 
-  /// The part of the scores that comes from hinges at their caps, (16). False if asked to stop on the way.
-  bool capped_scores(std::vector<double>& scores, Monitor& monitor) {
+  /// The part of the scores that comes from hinges at their caps, (16).
+  std::vector<double> capped_scores(Monitor& monitor) {
     std::vector<double> beta(hinges_.n_samples, 0.0);
     for (Index v = 0; v < hinges_.size(); ++v)
       if (variables_.alpha[v] == hinges_.cap[v]) beta[hinges_.sample[v]] += hinges_.sign[v] * hinges_.cap[v];
-    scores.assign(hinges_.n_samples, 0.0);
-    return add(scores, beta, monitor);
+    return this->scores_of(beta, monitor);
   }
 
   /// (17) for the samples whose scores an owner no longer kept.
   template <class State>
   void rebuild(const Owners<State>& owners, Monitor& monitor) {
     std::vector<char> kept(hinges_.n_samples, 0);
-    std::vector<double> scores(hinges_.n_samples, 0.0);
+    std::vector<double> capped(hinges_.n_samples, 0.0);
     for (std::size_t t = 0; t < owners.size(); ++t) {
       for (const SampleIndex i : owners[t]->block().samples) kept[i] = 1;
-      for (Index i = 0; i < blocks_[t].size(); ++i) scores[blocks_[t].samples[i]] = owners[t]->state().capped()[i];
+      for (Index i = 0; i < blocks_[t].size(); ++i) capped[blocks_[t].samples[i]] = owners[t]->state().capped()[i];
     }
     if (std::ranges::find(kept, 0) == kept.end()) return;
     std::vector<double> beta(hinges_.n_samples, 0.0);
     for (Index v = 0; v < hinges_.size(); ++v)
       if (variables_.alpha[v] < hinges_.cap[v]) beta[hinges_.sample[v]] += hinges_.sign[v] * variables_.alpha[v];
-    if (!add(scores, beta, monitor)) return;
+    const std::vector<double> rest = this->scores_of(beta, monitor);
     for (Index i = 0; i < hinges_.n_samples; ++i)
-      if (!kept[i]) variables_.score[i] = scores[i];
+      if (!kept[i]) variables_.score[i] = capped[i] + rest[i];
   }
 
-  /// scores += K beta by cached rows. False if asked to stop on the way.
-  bool add(std::vector<double>& scores, const std::vector<double>& beta, Monitor& monitor) {
-    for (Index i = 0; i < hinges_.n_samples; ++i) {
-      if (beta[i] == 0.0) continue;
-      if (monitor.stop_now(steps_, rows())) return false;
-      const auto row = cache_.pin(i);
-      for (Index j = 0; j < hinges_.n_samples; ++j) scores[j] += beta[i] * static_cast<double>(row.data()[j]);
-    }
-    return true;
-  }
-
-  Index rows() const { return cache_.rows_computed() - rows_before_; }
-  Outcome outcome(Status status) const { return {status, steps_, rows()}; }
-
-  static constexpr Index never = std::numeric_limits<Index>::max();
-  const Hinges& hinges_;
-  RowCache<T>& cache_;
-  Variables variables_;
-  Team team_;
-  std::vector<T> diagonal_;
-  std::vector<Block> blocks_;
-  Index rows_before_;
-  Index steps_ = 0;
-  bool imprecise_ = false;
+  std::function<Index()> count_active_;
 };
 
 }  // namespace ordsvm

@@ -16,19 +16,14 @@
 //   deterministic for a given number of threads.
 // - "All blocks optimal" (lines 4-6) is judged by stale private scores and proves nothing: blocks are refreshed and
 //   have to find nothing to do once more.
-// - Blocks that work long on stale scores can make the objective rise, and diverge (seen with 4 and 8 blocks). The
-//   change of the objective along the common direction d is known when the threads meet: grad'd + d'Qd/2. If it is
-//   not a decrease, the step along d that minimises the objective is taken instead (Manno et al. 2018, the gathering
-//   step), and all blocks are refreshed. So the objective never rises.
+// - Blocks that work long on stale scores can make the objective rise, diverge, or go to and fro for very long (seen
+//   with 4 and 8 blocks). The change of the objective along the common direction d is known when the threads meet:
+//   grad'd + d'Qd/2. If that is less than half of what the best step along d would gain, the best step is taken instead
+//   (Manno et al. 2018, the gathering step), and all blocks are refreshed. So the objective always falls.
 #pragma once
 
-#include <limits>
-
-#include "coordinate_step.hpp"
-#include "monitor.hpp"
 #include "owner.hpp"
-#include "solvers/asygcd.hpp"
-#include "threads.hpp"
+#include "solvers/team_solver.hpp"
 
 namespace ordsvm {
 
@@ -44,19 +39,17 @@ class PrivateBlock {
   }
 
   /// Up to `max_steps` steps on private scores; optimal() tells whether it ran out of work.
-  void work(double tol, Index max_steps, const std::atomic<bool>& stop) {
+  void work(double tol, Index max_steps) {
     optimal_ = false;
-    for (steps_ = 0; steps_ < max_steps && !stop; ++steps_) {
-      const Index v = choose_hinge(block_.table, *projections_, *frontier_, state_.threshold(), tol);
+    for (steps_ = 0; steps_ < max_steps && !commons_.stop; ++steps_) {
+      const Index v = choose_hinge(block_.table, state_, *projections_, *frontier_, state_.threshold(), tol);
       if (v < 0) {
         optimal_ = true;
         return;
       }
-      if (std::abs(slope_of(block_.table, state_, v)) <= tol) {
-        commons_.imprecise = true;
-        return;
-      }
       coordinate_step(block_.table, state_, alpha_[v], v);
+      commons_.set_alpha(block_.id[v], alpha_[v]);
+      commons_.steps.fetch_add(1, std::memory_order_relaxed);
       projections_->update(v, alpha_[v]);
       frontier_->update(v, alpha_[v]);
     }
@@ -74,7 +67,6 @@ class PrivateBlock {
 
   bool optimal() const { return optimal_; }
   Index steps() const { return steps_; }
-  std::span<const double> alpha() const { return alpha_; }
 
  private:
   /// Scores to which only the owner's steps are added.
@@ -101,129 +93,79 @@ class PrivateBlock {
 };
 
 template <class T>
-class AsyOrgcd {
+class AsyOrgcd final : public TeamSolver<T> {
  public:
   AsyOrgcd(const Hinges& hinges, RowCache<T>& cache, const Variables& variables, const Team& team,
            Index max_inner_steps)
-      : hinges_(hinges),
-        cache_(cache),
-        variables_(variables),
-        team_(team),
-        max_inner_steps_(max_inner_steps),
-        diagonal_(diagonal_of<T>(cache.source())),
-        blocks_(partitioned(hinges, team.partition, team.n_threads)),
-        commons_{cache, diagonal_, hinges.penalty()},
-        rows_before_(cache.rows_computed()) {}
-
-  Outcome run(const Limits& limits, Monitor& monitor) {
-    Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
-    for (Index round = std::max<Index>(100 * hinges_.n_samples, 200000); finish.tol() >= least_tol<T>; round *= 2) {
-      const bool done =
-          outer_iterations(finish.reach(), {limits.tol, std::min(limits.max_steps, steps_ + round)}, monitor);
-      if (monitor.stopped()) return outcome(Status::stopped);
-      if (!recompute(cache_.source(), hinges_, variables_, monitor, steps_, rows())) return outcome(Status::stopped);
-      if (commons_.imprecise) return outcome(Status::imprecise);
-      finish.set_floor(resolution<T>(hinges_, variables_.alpha, diagonal_));
-      const double exact = exact_violation(hinges_, variables_);
-      if (done || exact <= finish.reach())
-        if (const auto end = finish.decide(exact)) return outcome(*end);
-      if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
-    }
-    return outcome(Status::imprecise);
-  }
+      : TeamSolver<T>(hinges, cache, variables, team), max_inner_steps_(max_inner_steps) {}
 
  private:
-  /// False if steps ran out, or somebody said stop.
-  bool outer_iterations(double tol, const Limits& limits, Monitor& monitor) {
+  using TeamSolver<T>::hinges_, TeamSolver<T>::variables_, TeamSolver<T>::team_, TeamSolver<T>::blocks_;
+  using TeamSolver<T>::steps_;
+
+  /// Outer iterations.
+  bool work(double tol, Index max_steps, Monitor& monitor) override {
+    Commons<T> commons = this->commons();
     std::vector<std::unique_ptr<PrivateBlock<T>>> team;
     for (const Block& block : blocks_)
-      team.push_back(std::make_unique<PrivateBlock<T>>(block, commons_, Start{variables_}));
-    for (bool all_fresh = true; steps_ < limits.max_steps;) {
-      const Index most = std::min(max_inner_steps_, (limits.max_steps - steps_ - 1) / team_.n_threads + 1);
-      together([&](int t) { team[t]->work(tol, most, commons_.stop); }, monitor);
+      team.push_back(std::make_unique<PrivateBlock<T>>(block, commons, Start{variables_}));
+    met_.assign(variables_.alpha.begin(), variables_.alpha.end());
+    for (bool all_fresh = true; steps_ < max_steps;) {
+      const Index most = std::min(max_inner_steps_, (max_steps - steps_ - 1) / team_.n_threads + 1);
+      this->together(commons, monitor, [&](int t) { team[t]->work(tol, most); });
       Index taken = 0;
       bool all_optimal = true;
       for (auto& block : team) taken += block->steps(), all_optimal = all_optimal && block->optimal();
       steps_ += taken;
       if (taken == 0 && all_fresh && all_optimal) return true;
-      const bool refresh_all = !gather(team, monitor) || all_optimal;
+      const bool refresh_all = !gather(commons, monitor) || all_optimal;
+      if (monitor.stop_now(steps_, this->rows())) return false;
       all_fresh = true;
       for (auto& block : team)
         if (refresh_all || block->optimal())
           block->refresh(variables_);
         else
           all_fresh = false;
-      if (monitor.stop_now(steps_, rows()) || commons_.imprecise) return false;
     }
     return false;
   }
 
   /// Adds what all blocks did to alpha, scores and thresholds. False if it had to be shortened.
-  bool gather(const std::vector<std::unique_ptr<PrivateBlock<T>>>& team, Monitor& monitor) {
+  bool gather(Commons<T>& commons, Monitor& monitor) {
     std::vector<double> moved(hinges_.size(), 0.0), beta(hinges_.n_samples, 0.0), gamma(hinges_.n_thresholds, 0.0);
     double slope = 0.0;  // grad'd
-    for (std::size_t t = 0; t < team.size(); ++t)
-      for (std::size_t p = 0; p < blocks_[t].id.size(); ++p) {
-        const Index v = blocks_[t].id[p];
-        moved[v] = team[t]->alpha()[p] - variables_.alpha[v];
-        if (moved[v] == 0.0) continue;
-        const Index i = hinges_.sample[v], k = hinges_.threshold[v];
-        slope += moved[v] * (hinges_.sign[v] * (variables_.score[i] - variables_.threshold[k]) - hinges_.offset[v]);
-        beta[i] += hinges_.sign[v] * moved[v];
-        gamma[k] += hinges_.penalty() * hinges_.sign[v] * moved[v];
-      }
-    const std::vector<double> score = scores_of(beta, monitor);
+    for (Index v = 0; v < hinges_.size(); ++v) {
+      moved[v] = commons.alpha[v] - met_[v];
+      if (moved[v] == 0.0) continue;
+      const Index i = hinges_.sample[v], k = hinges_.threshold[v];
+      slope += moved[v] * (hinges_.sign[v] * (variables_.score[i] - variables_.threshold[k]) - hinges_.offset[v]);
+      beta[i] += hinges_.sign[v] * moved[v];
+      gamma[k] += hinges_.penalty() * hinges_.sign[v] * moved[v];
+    }
+    const std::vector<double> score = this->scores_of(beta, monitor, TeamSolver<T>::Hurry::no);
     double curvature = 0.0;  // d'Qd
     for (Index i = 0; i < hinges_.n_samples; ++i) curvature += beta[i] * score[i];
     for (const double g : gamma) curvature += g * g;
-    const bool falls = slope + 0.5 * curvature <= 0.0;
-    const double length = falls || curvature <= 0.0 ? 1.0 : std::clamp(-slope / curvature, 0.0, 1.0);
-    for (std::size_t t = 0; t < team.size(); ++t)
-      for (std::size_t p = 0; p < blocks_[t].id.size(); ++p) {
-        const Index v = blocks_[t].id[p];  // a whole step goes exactly where the block went: bounds stay exact
-        variables_.alpha[v] = length == 1.0 ? team[t]->alpha()[p] : variables_.alpha[v] + length * moved[v];
-      }
+    const double length = step_length(slope, curvature);
+    for (Index v = 0; v < hinges_.size(); ++v)  // a whole step goes exactly where the blocks went: bounds stay exact
+      met_[v] = length == 1.0 ? commons.alpha[v] : met_[v] + length * moved[v];
     for (Index i = 0; i < hinges_.n_samples; ++i) variables_.score[i] += length * score[i];
     for (Index k = 0; k < hinges_.n_thresholds; ++k) variables_.threshold[k] -= length * gamma[k];
+    commons.alpha = met_;
+    std::ranges::copy(met_, variables_.alpha.begin());
     return length == 1.0;
   }
 
-  /// K beta, every thread for an equal part of the samples.
-  std::vector<double> scores_of(const std::vector<double>& beta, Monitor& monitor) {
-    std::vector<double> score(hinges_.n_samples, 0.0);
-    together(
-        [&](int t) {
-          const Index first = hinges_.n_samples * t / team_.n_threads;
-          const Index last = hinges_.n_samples * (t + 1) / team_.n_threads;
-          for (Index i = 0; i < hinges_.n_samples; ++i) {
-            if (beta[i] == 0.0) continue;
-            const auto row = cache_.pin(i);
-            for (Index j = first; j < last; ++j) score[j] += beta[i] * static_cast<double>(row.data()[j]);
-          }
-        },
-        monitor);
-    return score;
+  /// 1, unless that gains less than half of what the best step along the direction would.
+  static double step_length(double slope, double curvature) {
+    if (curvature <= 0.0) return 1.0;
+    const double best = std::clamp(-slope / curvature, 0.0, 1.0);
+    const auto change = [&](double t) { return t * (slope + 0.5 * t * curvature); };
+    return change(1.0) <= 0.5 * change(best) ? 1.0 : best;
   }
 
-  template <class Work>
-  void together(Work work, Monitor& monitor) {
-    commons_.stop = monitor.stopped();
-    run_team(team_.n_threads, commons_.stop, work, [&] { return monitor.stop_now(steps_, rows()); });
-  }
-
-  Index rows() const { return cache_.rows_computed() - rows_before_; }
-  Outcome outcome(Status status) const { return {status, steps_, rows()}; }
-
-  const Hinges& hinges_;
-  RowCache<T>& cache_;
-  Variables variables_;
-  Team team_;
   Index max_inner_steps_;
-  std::vector<T> diagonal_;
-  std::vector<Block> blocks_;
-  Commons<T> commons_;
-  Index rows_before_;
-  Index steps_ = 0;
+  std::vector<double> met_;  // alpha when all last met
 };
 
 }  // namespace ordsvm

@@ -38,14 +38,16 @@ Worst worst_hinge(const Hinges& hinges, const Frontier<T>& frontier, std::span<c
   return worst;
 }
 
-/// By (9), or by (11) where no projected step is longer than tol; -1 if nothing is left to do.
-template <class T>
-Index choose_hinge(const Hinges& hinges, const Projections<T>& projections, const Frontier<T>& frontier,
+/// By (9), or by (11) where no projected step is longer than tol; -1 if nothing is left to do. A choice that only
+/// rounding to float makes longer than tol is none.
+template <class T, State S>
+Index choose_hinge(const Hinges& hinges, const S& state, const Projections<T>& projections, const Frontier<T>& frontier,
                    std::span<const double> threshold, double tol) {
+  const auto violates = [&](Index v) { return std::abs(slope_of(hinges, state, v)) > tol; };
   const simd::Largest longest = projections.longest(threshold);
-  if (longest.size > tol) return longest.at;
+  if (longest.size > tol && violates(longest.at)) return longest.at;
   const Worst left = worst_hinge(hinges, frontier, threshold);
-  return left.violation > tol ? left.hinge : -1;
+  return left.violation > tol && violates(left.hinge) ? left.hinge : -1;
 }
 
 /// The largest |projected gradient| (11) by scores in double.
@@ -69,17 +71,15 @@ class Gcd {
     for (Index steps = 0;; ++steps) {
       const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
       if (!finish.trusted(state_, steps)) return outcome(Status::imprecise);
-      Index hinge = choose(finish.reach());
+      Index hinge = choose(finish.aim());
       if (hinge < 0) {
         if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
         if (const auto end = finish.decide(exact_violation(hinges_, variables_))) return outcome(*end);
-        hinge = choose(finish.tol());
+        hinge = choose(finish.aim());
         if (hinge < 0) return outcome(Status::imprecise);
       }
       if (steps >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
-      if (std::abs(slope_of(hinges_, state_, hinge)) <= finish.tol())
-        return outcome(Status::imprecise);  // chosen by rounding in float
       coordinate_step(hinges_, state_, variables_.alpha[hinge], hinge);
       projections_.update(hinge, variables_.alpha[hinge]);
       frontier_.update(hinge, variables_.alpha[hinge]);
@@ -87,7 +87,9 @@ class Gcd {
   }
 
  private:
-  Index choose(double tol) const { return choose_hinge(hinges_, projections_, frontier_, variables_.threshold, tol); }
+  Index choose(double tol) const {
+    return choose_hinge(hinges_, state_, projections_, frontier_, variables_.threshold, tol);
+  }
 
   const Hinges& hinges_;
   KernelState<T>& state_;

@@ -27,7 +27,7 @@
 //   that sets B_up; `low` is still the one that sets B_low, so every step starts from a violation of at least tol.
 // - The thresholds of the model are those that minimise the primal at the final f (problem.py). At the optimum they are
 //   the paper's, the midpoints of [B_low, B_up]; before it they give a smaller objective.
-// - In float a pair may violate by rounding alone; the run then goes on in double.
+// - In float a pair may violate by rounding alone; it then counts as none.
 #pragma once
 
 #include <algorithm>
@@ -66,16 +66,16 @@ class Smo {
       const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
       if (!finish.trusted(state_, steps)) return outcome(Status::imprecise);
       Pair pair = select(frontier_);
-      if (pair.violation <= finish.reach()) {
+      if (!violates(pair, finish.aim())) {
         if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
         if (const auto end = finish.decide(select(Frontier<double>(hinges_, score_, alpha_)).violation))
           return outcome(*end);
         pair = select(frontier_);
-        if (pair.violation <= finish.tol()) return outcome(Status::imprecise);
+        if (!violates(pair, finish.aim())) return outcome(Status::imprecise);
       }
       if (steps >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
-      if (!optimise(pair, finish.tol())) return outcome(Status::imprecise);
+      optimise(pair);
     }
   }
 
@@ -137,9 +137,13 @@ class Smo {
     return worst;
   }
 
-  /// Minimises along the pair. False if in double it does not violate by tol: it came of rounding in float.
-  bool optimise(Pair pair, double tol) {
-    if (level(pair.low) - level(pair.up) <= tol) return false;
+  /// In double: a violation by rounding to float alone is none.
+  bool violates(const Pair& pair, double tol) const {
+    return pair.violation > tol && level(pair.low) - level(pair.up) > tol;
+  }
+
+  /// Minimises along the pair.
+  void optimise(Pair pair) {
     const Index low_sample = hinges_.sample[pair.low];
     const auto low_row = state_.pin(low_sample);
     if (selection_ == Selection::second_order) {
@@ -155,7 +159,6 @@ class Smo {
     const bool vanishes = curvature <= std::numeric_limits<T>::epsilon() * together;  // but for rounding
     const double move = step(pair, vanishes ? infinity : slope / curvature);
     if (low_sample != up_sample) state_.scores().add(move, state_.pin(up_sample).data(), low_row.data());
-    return true;
   }
 
   /// F_v, the threshold at which the slope of hinge v vanishes.

@@ -29,7 +29,7 @@ inline constexpr int max_recomputations = 8;
 
 /// The end of every solver, and the arithmetic it may trust until then.
 ///
-/// When the violation by working scores is at most `reach()`, scores are recomputed in double from alpha and `decide`
+/// When the violation by working scores is at most `aim()`, scores are recomputed in double from alpha and `decide`
 /// says what follows from the exact violation: the end, or a tolerance to go on with. Now and then (after 20 steps a
 /// sample, then after twice as many each time, so that it costs little) `trusted` looks whether scores have drifted by
 /// more than tol, and how small a violation double sums can still tell from none.
@@ -40,6 +40,8 @@ class Finish {
 
   double tol() const { return tol_; }
   double reach() const { return std::max(tol_, floor_); }
+  /// What to work to: a little less than reach() where violations are rounded to float, so that the end is found once.
+  double aim() const { return least_tol<T> > 0.0 ? 0.95 * reach() : reach(); }
 
   void set_floor(double floor) { floor_ = floor; }
 

@@ -1,7 +1,6 @@
 """AsyORGCD (Gu et al. 2020, Algorithm 4), its blocks one after the other: the twin of cpp/solvers/asyorgcd.hpp."""
 
 import numpy as np
-
 from ordsvm.problem import Problem, Thresholds
 
 
@@ -19,7 +18,8 @@ def asyorgcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_inn
         steps, moved = steps + sum(taken), np.choose(owner, [own[0] for own in private])
         d, beta, gamma = moved - alpha, problem.beta(moved - alpha), problem.gamma(moved - alpha)
         slope, curvature = problem.slope(score, b) @ d, beta @ K @ beta + penalty * gamma @ gamma
-        lengths.append(1.0 if slope + curvature / 2 <= 0 else np.clip(-slope / curvature, 0.0, 1.0))
+        best = np.clip(-slope / curvature, 0.0, 1.0) if curvature > 0 else 1.0
+        lengths.append(1.0 if slope + curvature / 2 <= (slope + curvature * best / 2) * best / 2 else best)
         alpha = moved if lengths[-1] == 1 else alpha + lengths[-1] * d
         refreshed = [done or all(optimal) or lengths[-1] < 1 for done in optimal]
     return alpha, steps, lengths
@@ -33,8 +33,8 @@ def inner(problem, K, own, alpha, score, b, tol, max_steps) -> tuple[int, bool]:
             return steps, True
         projected = np.abs(np.clip(alpha - slope, 0.0, cap) - alpha) * own  # (9)
         v = (projected if projected.max() > tol else violation).argmax()
-        i, k, sign = problem.hinges.sample[v], problem.hinges.threshold[v], problem.hinges.sign[v]
+        i, k = problem.hinges.sample[v], problem.hinges.threshold[v]
         target = np.clip(alpha[v] - slope[v] / max(K[i, i] + penalty, 1e-12), 0.0, cap[v])  # (10)
-        delta = sign * (target - alpha[v])
+        delta = problem.hinges.sign[v] * (target - alpha[v])
         alpha[v], score[:], b[k] = target, score + delta * K[i], b[k] - penalty * delta
     return max_steps, False

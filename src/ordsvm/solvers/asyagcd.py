@@ -37,5 +37,5 @@ class AsyAGCD:
 
     def solve(self, run: Run) -> None:
         threads = team(run.problem, run.control.n_threads, self.partition, self.sharing, self.max_shrink_iter)
-        run.scores_may_be_stale = True
+        run.scores_follow = False  # α is written by several threads, scores are their own
         run.native(_core.asygcd, self.precision, threads)

@@ -37,5 +37,5 @@ class AsyGCD:
 
     def solve(self, run: Run) -> None:
         threads = team(run.problem, run.control.n_threads, self.partition, self.sharing)
-        run.scores_may_be_stale = run.control.report_every > 0  # pictures of the threads are of different moments
+        run.scores_follow = False  # α is written by several threads, scores are their own
         run.native(_core.asygcd, self.precision, threads)

@@ -35,4 +35,5 @@ class AsyORGCD:
 
     def solve(self, run: Run) -> None:
         threads = team(run.problem, run.control.n_threads, self.partition)
+        run.scores_follow = False  # α is written by several threads, scores are their own
         run.native(_core.asyorgcd, self.precision, threads, self.max_inner_iter)

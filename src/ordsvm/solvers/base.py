@@ -21,6 +21,7 @@ Precision = Literal["float32", "float64"]
 
 PRECISIONS = ("float32", "float64")
 CADENCE = 0.2  # seconds between two `Progress`
+LOOKING = 0.05  # share of the time that looking may take, unless a number of steps was asked for
 
 
 @dataclass(frozen=True)
@@ -91,11 +92,12 @@ class Run:
         self.kernel_rows = 0
         self.history: list[Progress] = []
         self.solver_name = ""
-        self.scores_may_be_stale = False  # a solver that leaves samples out for a while says so
+        self.scores_follow = True  # whether `score` is that of `alpha` whenever `report` is called
         self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
         self.score = self._exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
         self.threshold = np.zeros(problem.n_thresholds)
         self._start_thresholds()
+        self._seen = (self.problem.beta(self.alpha), self.score.copy())
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
         self.report_every = control.report_every
         self._next_look = self.started + CADENCE
@@ -186,7 +188,8 @@ class Run:
         return self.problem.certificate(self.alpha, self.score, self.matrix.rounding(self.problem.beta(self.alpha)))
 
     def _look(self) -> bool:
-        score = self._exact_scores() if self.scores_may_be_stale else self.score
+        began = time.perf_counter()
+        score = self.score if self.scores_follow else self._scores_now()
         certificate = self.problem.certificate(self.alpha, score)
         progress = Progress(
             solver=self.solver_name,
@@ -205,12 +208,19 @@ class Run:
         if self.control.verbose:
             _print(progress)
         stop = self.control.callback is not None and bool(self.control.callback(progress))
-        self._next_look = time.perf_counter() + CADENCE
+        now = time.perf_counter()
+        self._next_look = now + max(CADENCE, (now - began) / LOOKING)
         self._next_step = self.n_iter + self.report_every
         return stop
 
     def _count(self, steps: int, kernel_rows: int) -> None:
         self.n_iter, self.kernel_rows = self._earlier[0] + steps, self._earlier[1] + kernel_rows
+
+    def _scores_now(self) -> Floats:
+        """Kβ, brought up to date with what has changed since the last look."""
+        beta, (seen, score) = self.problem.beta(self.alpha), self._seen
+        self._seen = (beta, score + self.matrix.rows.product(beta - seen))
+        return self._seen[1]
 
     def _exact_scores(self) -> Floats:
         return self.matrix.rows.product(self.problem.beta(self.alpha))

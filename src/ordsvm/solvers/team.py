@@ -31,7 +31,7 @@ def team(
 ) -> _core.Team:
     """No more threads than samples: every one needs hinges of its own."""
     return _core.Team(
-        min(n_threads, problem.n_samples),
+        min(usable_threads(n_threads), problem.n_samples),
         getattr(_core.Partition, partition),
         getattr(_core.Sharing, sharing),
         max_shrink_iter,

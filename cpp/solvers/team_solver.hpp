@@ -1,0 +1,113 @@
+// What the asynchronous solvers have in common: rounds of work by a team, each followed by an exact look at the result.
+#pragma once
+
+#include <atomic>
+#include <limits>
+#include <vector>
+
+#include "monitor.hpp"
+#include "partition.hpp"
+#include "shared_states.hpp"
+#include "solvers/gcd.hpp"
+#include "solvers/solver.hpp"
+#include "threads.hpp"
+
+namespace ordsvm {
+
+/// How the hinges are divided and steps passed on.
+enum class Sharing { atomic, log };
+struct Team {
+  int n_threads = 1;
+  Partition partition = Partition::sample;
+  Sharing sharing = Sharing::log;
+  Index max_shrink_steps = 0;  // 0: no shrinking, AsyGCD
+};
+
+template <class T>
+class TeamSolver {
+ public:
+  virtual ~TeamSolver() = default;
+
+  Outcome run(const Limits& limits, Monitor& monitor) {
+    Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
+    for (Index round = std::max<Index>(100 * hinges_.n_samples, 200000); finish.tol() >= least_tol<T>; round *= 2) {
+      const Index before = steps_;
+      const bool quiet = work(finish.aim(), std::min(limits.max_steps, steps_ + round), monitor);
+      if (monitor.stopped()) return outcome(Status::stopped);
+      if (!recompute(cache_.source(), hinges_, variables_, monitor, steps_, rows(), team_.n_threads))
+        return outcome(Status::stopped);
+      finish.set_floor(resolution<T>(hinges_, variables_.alpha, diagonal_));
+      const double exact = optimality();
+      if (quiet || exact <= finish.reach())
+        if (const auto end = finish.decide(exact)) return outcome(*end);
+      if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
+      if (quiet && steps_ == before && exact > finish.reach()) break;  // nobody sees what is wrong
+    }
+    return outcome(Status::imprecise);
+  }
+
+ protected:
+  TeamSolver(const Hinges& hinges, RowCache<T>& cache, const Variables& variables, const Team& team)
+      : hinges_(hinges),
+        cache_(cache),
+        variables_(variables),
+        team_(team),
+        diagonal_(diagonal_of<T>(cache.source())),
+        blocks_(partitioned(hinges, team.partition, team.n_threads)),
+        rows_before_(cache.rows_computed()) {}
+
+  /// Steps on alpha, scores and thresholds until nobody finds a violation above tol. False if it ended before.
+  virtual bool work(double tol, Index max_steps, Monitor& monitor) = 0;
+
+  /// What has to come down to tol, by exact scores.
+  virtual double optimality() const { return exact_violation(hinges_, variables_); }
+
+  Commons<T> commons() const {
+    return {cache_, diagonal_, hinges_.penalty(), {variables_.alpha.begin(), variables_.alpha.end()}, {}, steps_};
+  }
+
+  /// Runs task(t) on every thread, while this one tells the monitor how it goes: the caller finds alpha as it is.
+  template <class Task>
+  void together(Commons<T>& commons, Monitor& monitor, Task task) {
+    run_team(team_.n_threads, commons.stop, task, [&] {
+      if (monitor.due(commons.steps)) commons.show(variables_.alpha), show();
+      return monitor.stop_now(commons.steps, rows());
+    });
+  }
+  /// Called before the monitor is.
+  virtual void show() {}
+
+  /// K beta by cached rows, every thread for an equal part of the samples. In a hurry, incomplete if asked to stop.
+  enum class Hurry { no, yes };
+  std::vector<double> scores_of(const std::vector<double>& beta, Monitor& monitor, Hurry hurry = Hurry::yes) {
+    std::vector<double> score(hinges_.n_samples, 0.0);
+    std::atomic<bool> stop = hurry == Hurry::yes && monitor.stopped();
+    run_team(
+        team_.n_threads, stop,
+        [&](int t) {
+          const Index first = hinges_.n_samples * t / team_.n_threads;
+          const Index last = hinges_.n_samples * (t + 1) / team_.n_threads;
+          for (Index i = 0; i < hinges_.n_samples && !stop; ++i) {
+            if (beta[i] == 0.0) continue;
+            const auto row = cache_.pin(i);
+            simd::add_row(score.data() + first, beta[i], row.data() + first, last - first);
+          }
+        },
+        [&] { return monitor.stop_now(steps_, rows()) && hurry == Hurry::yes; });
+    return score;
+  }
+
+  Index rows() const { return cache_.rows_computed() - rows_before_; }
+  Outcome outcome(Status status) const { return {status, steps_, rows()}; }
+
+  const Hinges& hinges_;
+  RowCache<T>& cache_;
+  Variables variables_;
+  Team team_;
+  std::vector<T> diagonal_;
+  std::vector<Block> blocks_;
+  Index rows_before_;
+  Index steps_ = 0;
+};
+
+}  // namespace ordsvm

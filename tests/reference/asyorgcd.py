@@ -1,6 +1,7 @@
 """AsyORGCD (Gu et al. 2020, Algorithm 4), its blocks one after the other: the twin of cpp/solvers/asyorgcd.hpp."""
 
 import numpy as np
+
 from ordsvm.problem import Problem, Thresholds
 
 
@@ -16,8 +17,8 @@ def asyorgcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_inn
         if not any(taken) and all(refreshed):
             break
         steps, moved = steps + sum(taken), np.choose(owner, [own[0] for own in private])
-        d, beta, gamma = moved - alpha, problem.beta(moved - alpha), problem.gamma(moved - alpha)
-        slope, curvature = problem.slope(score, b) @ d, beta @ K @ beta + penalty * gamma @ gamma
+        d, beta, gamma = moved - alpha, problem.beta(moved - alpha), penalty * problem.gamma(moved - alpha)
+        slope, curvature = problem.slope(score, b) @ d, beta @ K @ beta + gamma @ gamma
         best = np.clip(-slope / curvature, 0.0, 1.0) if curvature > 0 else 1.0
         lengths.append(1.0 if slope + curvature / 2 <= (slope + curvature * best / 2) * best / 2 else best)
         alpha = moved if lengths[-1] == 1 else alpha + lengths[-1] * d

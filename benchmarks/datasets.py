@@ -93,6 +93,12 @@ def svmlight(name: str, part: str = "train") -> tuple[sparse.csr_matrix, np.ndar
     return X, y
 
 
+def reviews(name: str) -> tuple[list[str], np.ndarray]:
+    """Texts and ratings of a set of reviews, in the order of the file."""
+    frame = pd.read_csv(_file(name, "reviews.csv.gz"), keep_default_na=False)
+    return frame["text"].to_list(), frame["rating"].to_numpy()
+
+
 def _standardised(X: np.ndarray) -> np.ndarray:
     """Zero mean and unit variance; columns that do not vary are dropped."""
     X = X[:, X.max(axis=0) > X.min(axis=0)]

@@ -1,0 +1,1 @@
+"""Linear machines: weights of features instead of scores of samples."""

@@ -1,0 +1,52 @@
+"""Linear machines as tables: what a sample with a certain label asks of every score.
+
+Lanes are independent weight vectors over the same rows. Sample i with label y has one dual variable in lane l,
+
+    weight_i · lower[y, l] ≤ β_il ≤ weight_i · upper[y, l],     w_l = Σ_i β_il x_i,     b_l = Σ_i β_il (or no b)
+    dual     min  Σ_l ½‖w_l‖² + ½b_l²  +  Σ_il ε[y, l] |β_il| − offset[y, l] β_il
+    primal   min  Σ_l ½‖w_l‖² + ½b_l²  +  Σ_il weight_i · loss_il
+             loss_il = upper[y, l] · max(0, offset − f_il − ε) − lower[y, l] · max(0, f_il − offset − ε)
+
+with scores f_il = w_l·x_i + b_l.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LaneTable:
+    """Bounds on β, the score asked for, and how far off it costs nothing: arrays of shape (n_labels, n_lanes)."""
+
+    lower: Floats
+    upper: Floats
+    offset: Floats
+    epsilon: Floats
+
+    @property
+    def n_labels(self) -> int:
+        return self.lower.shape[0]
+
+    @property
+    def n_lanes(self) -> int:
+        return self.lower.shape[1]
+
+
+def npsvor(n_ranks: int, C1: float, C2: float, epsilon: float) -> LaneTable:
+    """NPSVOR (Shi et al. 2021, (4) and (17)), a lane per rank: within ε of 0 on its rank, beyond ±1 on the others.
+
+    min ½‖w‖² + C1 Σ_{y_i = k} max(0, |f_i| − ε) + C2 Σ_{y_i < k} max(0, 1 + f_i) + C2 Σ_{y_i > k} max(0, 1 − f_i)
+    """
+    side = np.sign(np.arange(n_ranks)[:, None] - np.arange(n_ranks))  # of label y from rank k: below, own, above
+    return LaneTable(
+        lower=np.select([side < 0, side == 0], [-C2, -C1], 0.0),
+        upper=np.select([side == 0, side > 0], [C1, C2], 0.0),
+        offset=side.astype(np.float64),
+        epsilon=np.where(side == 0, epsilon, 0.0),
+    )

@@ -1,38 +1,19 @@
-// The only file that knows Python. It hands arrays to the core and lets the interpreter breathe meanwhile.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+// Kernel machines for Python: hands arrays to the core and lets the interpreter breathe meanwhile.
+#include "bindings.hpp"
+
 #include <nanobind/stl/unique_ptr.h>
 
 #include <variant>
 
-#include "kernels.hpp"
+#include "linear/bindings.hpp"
 #include "product.hpp"
 #include "solvers/asygcd.hpp"
 #include "solvers/asyorgcd.hpp"
 #include "solvers/gcd.hpp"
 #include "solvers/smo.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
 namespace ordsvm {
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Array = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-
-template <class T>
-std::span<T> span(const Vector<T>& array) {
-  return {array.data(), array.size()};
-}
-
-template <class T>
-DenseView<T> view(const Matrix<T>& array) {
-  return {array.data(), static_cast<Index>(array.shape(0)), static_cast<Index>(array.shape(1))};
-}
 
 /// A hinge table on arrays of Python's, which it keeps alive.
 struct Table {
@@ -97,21 +78,6 @@ int clear_rows(PyObject* self) {
 PyType_Slot rows_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_rows)},
                             {Py_tp_clear, reinterpret_cast<void*>(clear_rows)},
                             {0, nullptr}};
-
-/// A monitor that asks a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol, violation) -> tol
-/// to go on with. Signals come first, so that Ctrl-C works whatever the object does.
-Monitor monitor_by(const nb::object& watch) {
-  return Monitor(
-      [watch](Index steps, Index kernel_rows) {
-        const nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        return nb::cast<bool>(watch.attr("report")(steps, kernel_rows));
-      },
-      [watch](double tol, double violation) {
-        const nb::gil_scoped_acquire gil;
-        return nb::cast<double>(watch.attr("judge")(tol, violation));
-      });
-}
 
 struct LiveArrays {
   Vector<double> alpha, score, threshold;
@@ -186,12 +152,6 @@ Outcome solve_asyorgcd(const Table& table, const Cache& cache, const Limits& lim
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
     return AsyOrgcd(table.hinges, rows, variables, team, max_inner_steps).run(limits, monitor);
   });
-}
-
-Array to_numpy(std::vector<double>&& values) {
-  auto* owned = new std::vector<double>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  return Array(owned->data(), {owned->size()}, owner);
 }
 
 /// K[which].
@@ -331,4 +291,5 @@ NB_MODULE(_core, m) {
   ordsvm::bind_problem(m);
   ordsvm::bind_kernels(m);
   ordsvm::bind_solvers(m);
+  ordsvm::linear::bind_linear(m);
 }

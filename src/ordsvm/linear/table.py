@@ -38,6 +38,17 @@ class LaneTable:
         return self.lower.shape[1]
 
 
+@dataclass(frozen=True)
+class ThresholdTable:
+    """One weight vector w and penalised thresholds b: sample i with label y asks sign·(w·x_i − b_k) ≥ 1 at cost cap.
+
+    Arrays of shape (n_labels, n_thresholds); cap 0 asks nothing.
+    """
+
+    sign: Floats
+    cap: Floats
+
+
 def npsvor(n_ranks: int, C1: float, C2: float, epsilon: float) -> LaneTable:
     """NPSVOR (Shi et al. 2021, (4) and (17)), a lane per rank: within ε of 0 on its rank, beyond ±1 on the others.
 

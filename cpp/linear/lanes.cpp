@@ -369,8 +369,21 @@ class LaneMachine final : public Machine {
   void clear() override {
     for (auto& group : groups_) group->clear();
   }
+  /// In the box, whatever rounding to float has made of it.
   void get_beta(Index i, double* out) const override {
     for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g]->get_beta(i, out + begin_[g]);
+    for (Index l = 0; l < table_.n_lanes; ++l) {
+      const auto [lower, upper] = box(i, l);
+      out[l] = std::clamp(out[l], lower, upper);
+    }
+  }
+
+  std::pair<double, double> box(Index i, Index l) const {
+    constexpr double unbounded = std::numeric_limits<double>::infinity();
+    const Index at = samples_.label[i] * table_.n_lanes + l;
+    const double weight = samples_.weight_of(i), lower = weight * table_.lower[at], upper = weight * table_.upper[at];
+    if (!options_.squared) return {lower, upper};
+    return {lower < 0 ? -unbounded : 0.0, upper > 0 ? unbounded : 0.0};
   }
 
   void add_proof(Index i, const double* product, Sums& sums) const override {
@@ -388,9 +401,7 @@ class LaneMachine final : public Machine {
       const double ridge = options_.squared && cap > 0 ? 0.5 / cap : 0.0;
       sums.loss += cap * error * (options_.squared ? error : 1.0);
       sums.linear += -offset * beta + epsilon * std::abs(beta) + 0.5 * ridge * beta * beta;
-      constexpr double unbounded = std::numeric_limits<double>::infinity();
-      const double least = options_.squared && lower < 0 ? -unbounded : lower;
-      const double most = options_.squared && upper > 0 ? unbounded : upper;
+      const auto [least, most] = box(i, l);
       sums.violation = std::max(sums.violation, projected_gradient(slope + ridge * beta, epsilon, beta, least, most));
     }
   }

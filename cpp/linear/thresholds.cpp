@@ -8,6 +8,19 @@
 namespace ordsvm::linear {
 namespace {
 
+/// The table in the precision of the weights.
+template <class W>
+struct TypedTable {
+  std::vector<W> side, cap;
+  Index n_thresholds;
+  static constexpr W unbounded = std::numeric_limits<W>::max() / 64;
+
+  explicit TypedTable(const ThresholdTable& table)
+      : side(table.sign.begin(), table.sign.end()),
+        cap(table.cap.begin(), table.cap.end()),
+        n_thresholds(table.n_thresholds) {}
+};
+
 /// All that a visit reads and writes.
 template <class W>
 struct State {
@@ -15,7 +28,7 @@ struct State {
   W* variables;  // t, [sample][threshold]
   W* threshold;
   W* total;  // the sum of t at every threshold, of which the threshold is the negative
-  const ThresholdTable& table;
+  const TypedTable<W>& table;
   const Samples& samples;
   W rho;
   bool squared;
@@ -45,23 +58,29 @@ ORDSVM_INLINE void add_row(const Row& row, W step, W* weights, const Row& next) 
   for (; p < row.size; ++p) weights[row.column(p)] += static_cast<W>(row.value(p)) * step;
 }
 
-/// The S that equals the sum of the steps it brings about. The sum falls with S, so the difference rises with S.
 template <class W>
-ORDSVM_INLINE W common_step(const W* wanted, const W* stiffness, const W* least, const W* most, Index m, W norm) {
-  W low = 0, high = 0;
-  for (Index k = 0; k < m; ++k) low += least[k], high += most[k];
-  W step = 0;
+ORDSVM_INLINE W between(W value, W least, W most) {
+  const W raised = value < least ? least : value;
+  return raised > most ? most : raised;
+}
+
+/// The S that equals the sum of the steps it brings about. That sum falls as S rises, so S lies between 0 and the sum
+/// at 0.
+template <class W>
+ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, const W* most, Index m, W norm) {
+  W low = 0, high = 0, step = 0;
   for (int round = 0; round < 50; ++round) {
     W sum = 0, slope = 1;
     for (Index k = 0; k < m; ++k) {
-      const W free = (wanted[k] - norm * step) * stiffness[k];
-      sum += free < least[k] ? least[k] : free > most[k] ? most[k] : free;
-      slope += free > least[k] && free < most[k] ? norm * stiffness[k] : 0;
+      const W free = (wanted[k] - norm * step) * give[k];
+      sum += between(free, least[k], most[k]);
+      slope += free > least[k] && free < most[k] ? norm * give[k] : 0;
     }
     const W error = step - sum;
-    (error > 0 ? high : low) = step;
+    if (round == 0) (sum > 0 ? high : low) = sum;
+    if (round > 0) (error > 0 ? high : low) = step;
     W then = step - error / slope;
-    if (!(then > low && then < high)) then = (low + high) / 2;
+    if (round > 0 && !(then > low && then < high)) then = (low + high) / 2;
     if (std::abs(then - step) <= 4 * std::numeric_limits<W>::epsilon() * std::abs(then)) return then;
     step = then;
   }
@@ -73,33 +92,36 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Index first
   const Index m = g.table.n_thresholds, sample = first + i;
   const auto row = row_of(rows, i);
   const W weight = static_cast<W>(g.samples.weight_of(sample)), norm = static_cast<W>(g.samples.norm[sample]);
-  const double* const sign = g.table.sign.data() + g.samples.label[sample] * m;
-  const double* const caps = g.table.cap.data() + g.samples.label[sample] * m;
+  const W* const sides = g.table.side.data() + g.samples.label[sample] * m;
+  const W* const caps = g.table.cap.data() + g.samples.label[sample] * m;
   W* const t = g.variables + sample * m;
-  W *const wanted = g.work, *const stiffness = wanted + m, *const least = stiffness + m, *const most = least + m;
+  W *const wanted = g.work, *const give = wanted + m, *const least = give + m, *const most = least + m;
   const W f = score(row, g.weights);
   W gap = 0, loss = 0;
   for (Index k = 0; k < m; ++k) {
-    const W side = static_cast<W>(sign[k]), cap = static_cast<W>(caps[k]) * weight, slope = f - g.threshold[k] - side;
-    const W error = std::max(W{0}, -side * slope), ridge = g.squared && cap > 0 ? W{0.5} / cap : W{0};
-    const W bound = g.squared && cap > 0 ? std::numeric_limits<W>::max() / 64 : cap;
-    loss += cap * error * (g.squared ? error : 1);
-    gap += cap * error * (g.squared ? error : 1) + t[k] * slope + W{0.5} * ridge * t[k] * t[k];
+    const W side = sides[k], cap = caps[k] * weight, slope = f - g.threshold[k] - side;
+    const W miss = -side * slope, error = miss > 0 ? miss : 0, lost = cap * error * (g.squared ? error : W{1});
+    const W ridge = g.squared && cap > 0 ? W{0.5} / cap : W{0};
+    const W bound = g.squared && cap > 0 ? g.table.unbounded : cap;
+    loss += lost;
+    gap += lost + t[k] * slope + W{0.5} * ridge * t[k] * t[k];
     wanted[k] = -(slope + ridge * t[k]);
-    stiffness[k] = 1 / (g.rho + ridge);
+    give[k] = 1 / (g.rho + ridge);
     least[k] = (side > 0 ? 0 : -bound) - t[k];
     most[k] = (side > 0 ? bound : 0) - t[k];
   }
   g.sums.gap += gap;
   g.sums.loss += loss;
-  const W common = common_step(wanted, stiffness, least, most, m, norm);
+  const W common = common_step(wanted, give, least, most, m, norm);
   W moved = 0, sum = 0;
   for (Index k = 0; k < m; ++k) {
-    const W free = (wanted[k] - norm * common) * stiffness[k];
-    const W step = free < least[k] ? least[k] : free > most[k] ? most[k] : free;
-    const bool at_bound = step != free, to_zero = at_bound && (step == least[k]) == (sign[k] > 0);
-    moved += step * (W{0.5} * step / stiffness[k] - wanted[k]);
-    t[k] = to_zero ? 0 : t[k] + step;
+    const W free = (wanted[k] - norm * common) * give[k], step = between(free, least[k], most[k]);
+    const W bound = g.squared && caps[k] * weight > 0 ? g.table.unbounded : caps[k] * weight;
+    const W moved_to = free < least[k]  ? (sides[k] > 0 ? 0 : -bound)  // exactly
+                       : free > most[k] ? (sides[k] > 0 ? bound : 0)
+                                        : t[k] + step;
+    moved += step * (W{0.5} * step / give[k] - wanted[k]);
+    t[k] = moved_to;
     g.threshold[k] -= g.rho * step;
     g.total[k] += step;
     sum += step;
@@ -138,6 +160,7 @@ class ThresholdMachine final : public Machine {
   ThresholdMachine(const ThresholdTable& table, const Samples& samples, Index n_features, const Options& options)
       : Machine(n_features, 1),
         table_(table),
+        typed_(table),
         samples_(samples),
         options_(options),
         order_(options.seed),
@@ -170,7 +193,7 @@ class ThresholdMachine final : public Machine {
   }
   Index n_variables() const override { return table_.n_thresholds; }
   void get_variables(Index i, double* out) const override {
-    std::copy_n(variables_.data() + i * n_variables(), n_variables(), out);
+    for (Index k = 0; k < n_variables(); ++k) out[k] = variable(i, k);
   }
   void set_variables(Index i, const double* values) override {
     for (Index k = 0; k < n_variables(); ++k) {
@@ -188,7 +211,7 @@ class ThresholdMachine final : public Machine {
                          variables_.data(),
                          threshold_.data(),
                          total_.data(),
-                         table_,
+                         typed_,
                          samples_,
                          static_cast<W>(options_.rho),
                          options_.squared,
@@ -204,14 +227,22 @@ class ThresholdMachine final : public Machine {
   void clear() override { weights_ = Buffer<W>(n_features()); }
   void get_beta(Index i, double* out) const override {
     *out = 0.0;
-    for (Index k = 0; k < n_variables(); ++k) *out += variables_.data()[i * n_variables() + k];
+    for (Index k = 0; k < n_variables(); ++k) *out += variable(i, k);
+  }
+
+  /// In the box, whatever rounding to float has made of it.
+  double variable(Index i, Index k) const {
+    const Index at = samples_.label[i] * n_variables() + k;
+    const double t = variables_.data()[i * n_variables() + k], cap = table_.cap[at] * samples_.weight_of(i);
+    const double bound = options_.squared && cap > 0 ? std::numeric_limits<double>::infinity() : cap;
+    return table_.sign[at] > 0 ? std::clamp(t, 0.0, bound) : std::clamp(t, -bound, 0.0);
   }
 
   void add_proof(Index i, const double* product, Sums& sums) const override {
     for (Index k = 0; k < n_variables(); ++k) {
       const Index at = samples_.label[i] * n_variables() + k;
       const double side = table_.sign[at], cap = table_.cap[at] * samples_.weight_of(i);
-      const double t = variables_.data()[i * n_variables() + k], slope = *product - threshold_[k] - side;
+      const double t = variable(i, k), slope = *product - threshold_[k] - side;
       const double error = std::max(0.0, -side * slope), ridge = options_.squared && cap > 0 ? 0.5 / cap : 0.0;
       const double bound = options_.squared && cap > 0 ? std::numeric_limits<double>::infinity() : cap;
       sums.loss += cap * error * (options_.squared ? error : 1.0);
@@ -225,7 +256,7 @@ class ThresholdMachine final : public Machine {
   std::pair<double, double> squared_biases(std::span<const double>) const override {
     std::vector<double> exact(total_.size(), 0.0);
     for (Index i = 0; i < static_cast<Index>(samples_.label.size()); ++i)
-      for (Index k = 0; k < n_variables(); ++k) exact[k] += variables_.data()[i * n_variables() + k];
+      for (Index k = 0; k < n_variables(); ++k) exact[k] += variable(i, k);
     double primal = 0.0, dual = 0.0;
     for (const double b : threshold_) primal += b * b;
     for (const double b : exact) dual += b * b;
@@ -233,6 +264,7 @@ class ThresholdMachine final : public Machine {
   }
 
   ThresholdTable table_;
+  TypedTable<W> typed_;
   Samples samples_;
   Options options_;
   Order order_;

@@ -1,5 +1,7 @@
 """The predictors of NPSVOR against the paper's formulas, written out sample by sample."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -59,11 +61,11 @@ def test_a_margin_is_how_much_it_takes_to_lose_the_rank(name, n_ranks):
     """Scores that change by less than half of it leave the rank as it is, and some change by just more does not."""
     scores = random_scores(n_ranks, seed=1, n=40)[:40]
     margin = PREDICTORS[name].margins(scores).max(axis=1, keepdims=True)
-    ranks, corners = PREDICTORS[name].ranks(scores), np.array(np.meshgrid(*[[-1.0, 1.0]] * n_ranks)).reshape(n_ranks, -1)
+    ranks = PREDICTORS[name].ranks(scores)
     lost = np.zeros(len(scores), dtype=bool)
-    for corner in corners.T:
-        np.testing.assert_array_equal(PREDICTORS[name].ranks(scores + 0.499 * margin * corner), ranks)
-        lost |= PREDICTORS[name].ranks(scores + 0.501 * margin * corner) != ranks
+    for corner in product([-1.0, 1.0], repeat=n_ranks):
+        np.testing.assert_array_equal(PREDICTORS[name].ranks(scores + 0.499 * margin * np.array(corner)), ranks)
+        lost |= PREDICTORS[name].ranks(scores + 0.501 * margin * np.array(corner)) != ranks
     if name == "ordered":  # |f| has a kink at 0, over which the nearest rank may survive
         assert lost.all()
     assert lost.any()

@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from ordsvm import datasets, metrics
 from ordsvm.estimators import (
+    NPSVOR,
     SVC,
     SVOR,
     SVOREX,
@@ -21,6 +22,7 @@ __version__ = version("ordsvm")
 
 __all__ = [
     "GCD",
+    "NPSVOR",
     "SMO",
     "SVC",
     "SVOR",

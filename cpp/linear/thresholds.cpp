@@ -81,7 +81,8 @@ ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, cons
     if (round > 0) (error > 0 ? high : low) = step;
     W then = step - error / slope;
     if (round > 0 && !(then > low && then < high)) then = (low + high) / 2;
-    if (std::abs(then - step) <= 4 * std::numeric_limits<W>::epsilon() * std::abs(then)) return then;
+    constexpr W close = sizeof(W) == sizeof(float) ? W(1e-5) : W(1e-13);  // of the step; errors are seen to next time
+    if (std::abs(then - step) <= close * std::abs(then)) return then;
     step = then;
   }
   return step;

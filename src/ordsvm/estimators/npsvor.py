@@ -24,7 +24,60 @@ from ordsvm.solvers import Solution
 Floats = NDArray[np.float64]
 
 
-class NPSVOR(ClassifierMixin, OneThresholdMachine):
+class RankMachines(ClassifierMixin):
+    """What NPSVOR does with kernels or without: a score for every rank, and a predictor that makes a rank of them.
+
+    To be mixed into a machine that has `_margins`, the scores.
+    """
+
+    C: Any
+    C1: Any
+    C2: Any
+    epsilon: Any
+    predictor: Any
+    categories: Any
+    classes_: NDArray[Any]
+
+    def rank_scores(self, X: Any) -> Floats:
+        """f_k(x): a row for every sample, a column for every rank; near 0 on the rank, positive above it."""
+        margins: Floats = self._margins(X)
+        return margins
+
+    def decision_function(self, X: Any) -> Floats:
+        """The margin of every rank by the predictor in use: a column for each, the largest that of the predicted rank.
+
+        It is positive for the predicted rank and negative for the others. For two ranks it is one number a sample,
+        as scikit-learn has it: the margin of the higher rank.
+        """
+        margins = self._predictor().margins(self.rank_scores(X))
+        return margins[:, 1] if len(self.classes_) == 2 else margins
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the rank that the predictor makes of the scores."""
+        ranks = self._predictor().ranks(self.rank_scores(X))
+        return self.classes_[ranks]
+
+    def _predictor(self) -> Predictor:
+        check_choice("predictor", self.predictor, PREDICTORS)
+        return PREDICTORS[self.predictor]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name, price in (("C1", self.C1), ("C2", self.C2)):
+            if price is not None:
+                check_positive(name, price)
+        check_number("epsilon", self.epsilon, "a number that is not negative", lambda number: number >= 0)
+        self._predictor()
+
+    def _check_target(self, y: Any) -> Ranks:
+        return encode_labels(y, self.categories, estimator_name=type(self).__name__)
+
+    def _prices(self) -> Floats:
+        """C1 and C2."""
+        return np.array([self.C if price is None else price for price in (self.C1, self.C2)], dtype=np.float64)
+
+
+class NPSVOR(RankMachines, OneThresholdMachine):
     """Nonparallel support vector ordinal regression (Shi et al. 2021): a score f_k for every rank k.
 
     f_k should be within epsilon of 0 on the samples of rank k, at most −1 on those below and at least 1 on those
@@ -92,7 +145,6 @@ class NPSVOR(ClassifierMixin, OneThresholdMachine):
     kernel_ : the kernel, with the gamma that was used
     """
 
-    classes_: NDArray[Any]
     results_: list[FitResult]
 
     def __init__(
@@ -139,43 +191,6 @@ class NPSVOR(ClassifierMixin, OneThresholdMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
-
-    def rank_scores(self, X: Any) -> Floats:
-        """f_k(x): a row for every sample, a column for every rank; near 0 on the rank, positive above it."""
-        return self._margins(X)
-
-    def decision_function(self, X: Any) -> Floats:
-        """The margin of every rank by the predictor in use: a column for each, the largest that of the predicted rank.
-
-        It is positive for the predicted rank and negative for the others. For two ranks it is one number a sample,
-        as scikit-learn has it: the margin of the higher rank.
-        """
-        margins = self._predictor().margins(self.rank_scores(X))
-        return margins[:, 1] if len(self.classes_) == 2 else margins
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the rank that the predictor makes of the scores."""
-        ranks = self._predictor().ranks(self.rank_scores(X))
-        return self.classes_[ranks]
-
-    def _predictor(self) -> Predictor:
-        check_choice("predictor", self.predictor, PREDICTORS)
-        return PREDICTORS[self.predictor]
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name, price in (("C1", self.C1), ("C2", self.C2)):
-            if price is not None:
-                check_positive(name, price)
-        check_number("epsilon", self.epsilon, "a number that is not negative", lambda number: number >= 0)
-        self._predictor()
-
-    def _check_target(self, y: Any) -> Ranks:
-        return encode_labels(y, self.categories, estimator_name=type(self).__name__)
-
-    def _prices(self) -> Floats:
-        """C1 and C2."""
-        return np.array([self.C if price is None else price for price in (self.C1, self.C2)], dtype=np.float64)
 
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> Task:
         """A problem for every rank; with two ranks that have a price none is empty."""

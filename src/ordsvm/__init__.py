@@ -10,11 +10,16 @@ from ordsvm.estimators import (
     SVOREX,
     SVORIM,
     SVR,
+    LinearNPSVOR,
+    LinearSVC,
+    LinearSVOR,
+    LinearSVR,
     RedSVM,
     RoundedRegressor,
     ShashuaLevinSVOR,
     certify,
 )
+from ordsvm.linear import RankDCD
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD
 
@@ -33,7 +38,12 @@ __all__ = [
     "AsyGCD",
     "AsyORGCD",
     "FitResult",
+    "LinearNPSVOR",
+    "LinearSVC",
+    "LinearSVOR",
+    "LinearSVR",
     "Progress",
+    "RankDCD",
     "RedSVM",
     "RoundedRegressor",
     "ShashuaLevinSVOR",

@@ -2,6 +2,7 @@
 
 from ordsvm.estimators.certify import certify
 from ordsvm.estimators.classification import SVC
+from ordsvm.estimators.linear import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR
 from ordsvm.estimators.npsvor import NPSVOR
 from ordsvm.estimators.ordinal import SVOR, SVOREX, SVORIM, RedSVM, ShashuaLevinSVOR
 from ordsvm.estimators.regression import SVR
@@ -14,6 +15,10 @@ __all__ = [
     "SVOREX",
     "SVORIM",
     "SVR",
+    "LinearNPSVOR",
+    "LinearSVC",
+    "LinearSVOR",
+    "LinearSVR",
     "RedSVM",
     "RoundedRegressor",
     "ShashuaLevinSVOR",

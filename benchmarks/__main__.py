@@ -19,6 +19,7 @@ REGISTRY = {
     "asy-order": "asy_order",
     "asy-threads": "asy_threads",
     "linear-text": "linear_text",
+    "early-stopping": "early_stopping",
     "smo-speed": "smo_speed",
     "svor-agreement": "svor_agreement",
 }

@@ -119,8 +119,10 @@ void bind_linear(nb::module_& m) {
   bind_dense<double>(m);
   m.def(
       "squared_norms",
-      [](const Block& block, Vector<float> norms, Index first) { squared_norms(block.rows, norms.data() + first); },
-      "block"_a, "norms"_a.noconvert(), "first"_a, nb::call_guard<nb::gil_scoped_release>());
+      [](const Block& block, Vector<float> norms, Index first, int n_threads) {
+        squared_norms(block.rows, norms.data() + first, n_threads);
+      },
+      "block"_a, "norms"_a.noconvert(), "first"_a, "n_threads"_a, nb::call_guard<nb::gil_scoped_release>());
   nb::class_<Options>(m, "LinearOptions")
       .def(
           "__init__",

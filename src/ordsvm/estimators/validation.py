@@ -152,7 +152,7 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
 def check_magnitude(X: Any) -> None:
     """Squares of the values, and sums of them, must not overflow."""
     values = X.data if sp.issparse(X) else X
-    largest = float(np.max(np.abs(values), initial=0.0))
+    largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     if largest > 1e140:
         raise ValueError(
             f"X holds values as large as {largest:.0e}, which kernels can't be computed from: scale the features, for "

@@ -32,7 +32,7 @@ def solve_lanes(
     keep_variables: bool = False,
 ) -> LinearSolution:
     """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or a `RowSource`."""
-    source, norms = _source_and_norms(X)
+    source, norms = _source_and_norms(X, control.n_threads)
 
     def make(precise: bool) -> _core.Machine:
         return _core.lane_machine(
@@ -64,7 +64,7 @@ def solve_thresholds(
     keep_variables: bool = False,
 ) -> LinearSolution:
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
-    source, norms = _source_and_norms(X)
+    source, norms = _source_and_norms(X, control.n_threads)
 
     def make(precise: bool) -> _core.Machine:
         return _core.threshold_machine(
@@ -93,9 +93,9 @@ def _options(
     )
 
 
-def _source_and_norms(X: Any) -> tuple[RowSource, np.ndarray]:
+def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:
     source: RowSource = X if hasattr(X, "blocks") else RowsInMemory(X)
     norms = np.empty(source.n_samples, dtype=np.float32)
     for first, block in source.blocks():
-        _core.squared_norms(block, norms, first)
+        _core.squared_norms(block, norms, first, n_threads if len(block) > 10_000 else 1)
     return source, norms

@@ -52,10 +52,8 @@ def _with_kernel(model: KernelMachine, X: Any, task: Task) -> Certificate:
 
 
 def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
-    if model._beta is None:
-        raise ValueError(f"{type(model).__name__} has kept no dual variables: train it with another solver.")
     loss = model._losses_of(task)
-    beta = np.clip(model._beta, *loss.bounds())
+    beta = np.clip(model._beta.array(), *loss.bounds())
     thresholds = isinstance(task.table, ThresholdTable)
     coef, _ = weights(X, beta, thresholds)
     if not np.allclose(coef, np.atleast_2d(model.coef_).T, rtol=1e-9, atol=1e-9 * np.abs(coef).max(initial=0.0)):

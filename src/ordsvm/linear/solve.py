@@ -29,7 +29,6 @@ def solve_lanes(
     solver: RankDCD,
     control: Control,
     start: Start | None = None,
-    keep_variables: bool = False,
 ) -> LinearSolution:
     """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or a `RowSource`."""
     source, norms = _source_and_norms(X, control.n_threads)
@@ -48,7 +47,7 @@ def solve_lanes(
             _options(solver, control, norms, intercept, squared, precise),
         )
 
-    return Descent(source, make, solver, control).run(start, keep_variables)
+    return Descent(source, make, solver, control).run(start)
 
 
 def solve_thresholds(
@@ -61,7 +60,6 @@ def solve_thresholds(
     solver: RankDCD,
     control: Control,
     start: Start | None = None,
-    keep_variables: bool = False,
 ) -> LinearSolution:
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
     source, norms = _source_and_norms(X, control.n_threads)
@@ -77,7 +75,7 @@ def solve_thresholds(
             _options(solver, control, norms, True, squared, precise),
         )
 
-    return Descent(source, make, solver, control).run(start, keep_variables)
+    return Descent(source, make, solver, control).run(start)
 
 
 def _options(

@@ -115,7 +115,6 @@ class LinearMachine(Machine):
             "solver": choose(self.solver, self._solvers, seed),
             "control": self._control(),
             "start": self._start(task),
-            "keep_variables": True,
         }
         if isinstance(task.table, ThresholdTable):
             return solve_thresholds(X, task.labels, task.table, **options)
@@ -133,7 +132,7 @@ class LinearMachine(Machine):
         if beta.shape != (len(task.labels), widths.shape[1]) or self._widths.shape != widths.shape:
             return None
         stretch = np.divide(widths, self._widths, out=np.zeros_like(widths), where=self._widths > 0)
-        return np.clip(beta * stretch[task.labels], *self._losses_of(task).bounds()), self._biases()
+        return np.clip(beta.array() * stretch[task.labels], *self._losses_of(task).bounds()), self._biases()
 
     def _losses_of(self, task: LinearTask) -> Losses:
         return losses(task.table, task.labels, task.weight, task.targets, self._is_squared())

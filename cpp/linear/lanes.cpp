@@ -245,7 +245,7 @@ class WideGroup final : public LaneGroup {
 
   void visit(const Rows& rows, Index first, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
-    if (is_late(part, parts)) forget_early();
+    if (is_late(part, parts, count(rows))) forget_early();
     const Group<W, P> group{weights_.data(), beta_.data(), bias_, total_, table_, samples_, rho_,
                             squared_,        order_,       gap_,  loss_,  moved_};
     const Index from = order_.n_blocks() * part / parts, to = order_.n_blocks() * (part + 1) / parts;

@@ -39,8 +39,10 @@ struct Sums {
 };
 
 /// The gap of a pass is estimated by the visits of its last quarter, which see the weights nearly as they are in the
-/// end; rows come in random order, so a quarter of them stands for all.
-inline bool is_late(Index part, Index parts) { return parts >= 4 && part == parts - parts / 4; }
+/// end; rows come in random order, so a quarter of them stands for all where they are many.
+inline bool is_late(Index part, Index parts, Index n_rows) {
+  return n_rows >= 30000 && parts >= 4 && part == parts - parts / 4;
+}
 
 class Seen {
  public:

@@ -215,7 +215,7 @@ class ThresholdMachine final : public Machine {
   int n_groups() const override { return 1; }
   void visit(int, const Rows& rows, Index first, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
-    if (is_late(part, parts)) seen_.forget(), sums_.gap = sums_.loss = 0.0;
+    if (is_late(part, parts, count(rows))) seen_.forget(), sums_.gap = sums_.loss = 0.0;
     const State<W> state{weights_.data(),
                          variables_.data(),
                          threshold_.data(),

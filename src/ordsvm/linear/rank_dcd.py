@@ -71,13 +71,14 @@ class Descent:
     def run(self, start: tuple[Floats, Floats] | None = None) -> LinearSolution:
         """From dual variables and biases `start`, or from 0."""
         proof = self._start_from(start) if start is not None else None
-        aim, failures = self.control.tol, 0
+        aim, failures, best = self.control.tol, 0, np.inf
         while proof is None or not self._good_enough(proof):
             if proof is not None:
-                failures += 1
+                failures = 0 if relative_gap(proof) < best / 2 else failures + 1
+                best = min(best, relative_gap(proof))
                 aim /= 2
                 self._go_on(proof, precise=self.precise or failures > 2)
-            if self.precise and failures > 20:
+            if failures > 20:
                 self.status = "precision"
             self._descend(aim)
             proof = self._prove()
@@ -108,7 +109,7 @@ class Descent:
             self.n_iter += 1
             self.dual -= sums.moved
             primal = self.dual + sums.gap
-            relative = sums.gap / abs(primal) if primal != 0 else 0.0
+            relative = max(0.0, sums.gap / abs(primal)) if primal != 0 else 0.0
             if self.status == "converged" and self._look(primal, sums.gap, relative):
                 self.status = "callback"
             # Samples are seen before they move. Measured on text, eight problems, all passes: the gap in the end lies

@@ -10,6 +10,7 @@
 namespace check {
 
 struct Test {
+  const char* file;
   const char* name;
   void (*run)();
 };
@@ -20,7 +21,7 @@ inline std::vector<Test>& tests() {
 }
 
 struct Registered {
-  Registered(const char* name, void (*run)()) { tests().push_back({name, run}); }
+  Registered(const char* file, const char* name, void (*run)()) { tests().push_back({file, name, run}); }
 };
 
 /// Counters of the test that is running. Threads of a test may check too.
@@ -66,7 +67,7 @@ bool throws(Function function) {
 
 #define CHECK(...) check::record(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
-#define TEST(name)                                               \
-  static void name();                                            \
-  static const check::Registered registered_##name(#name, name); \
+#define TEST(name)                                                         \
+  static void name();                                                      \
+  static const check::Registered registered_##name(__FILE__, #name, name); \
   static void name()

@@ -1,11 +1,20 @@
-// Runs the tests whose names contain the first argument (all of them without one).
+// Runs the tests whose names contain the first argument (all of them without one). Says a line about every file, and
+// one about every test that failed or was asked for.
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
+#include <span>
 #include <string_view>
 
 #include "check.hpp"
 
 namespace {
+
+struct Tally {
+  int passed = 0, failed = 0;
+  long checks = 0;
+};
 
 /// A test fails by a failed check, by an exception, and by checking nothing.
 bool passes(const check::Test& test) {
@@ -19,23 +28,55 @@ bool passes(const check::Test& test) {
   return check::failures == 0;
 }
 
-bool run(const check::Test& test) {
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+bool run(const check::Test& test, bool asked_for) {
   const auto start = std::chrono::steady_clock::now();
   const bool passed = passes(test);
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  std::printf("%-6s %s: %ld checks, %ld failed, %.2f s\n", passed ? "ok" : "FAILED", test.name, check::checks.load(),
-              check::failures.load(), spent.count());
+  if (asked_for || !passed)
+    std::printf("%-6s %s: %ld checks, %ld failed, %.2f s\n", passed ? "ok" : "FAILED", test.name, check::checks.load(),
+                check::failures.load(), seconds_since(start));
   std::fflush(stdout);
   return passed;
+}
+
+const char* name_of(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+Tally run_file(std::span<const check::Test> tests, std::string_view wanted) {
+  const auto start = std::chrono::steady_clock::now();
+  Tally tally;
+  for (const check::Test& test : tests) {
+    if (std::string_view(test.name).find(wanted) == std::string_view::npos) continue;
+    ++(run(test, !wanted.empty()) ? tally.passed : tally.failed);
+    tally.checks += check::checks;
+  }
+  if (tally.passed + tally.failed > 0)
+    std::printf("%-6s %s: %d tests, %d failed, %ld checks, %.2f s\n", tally.failed == 0 ? "ok" : "FAILED",
+                name_of(tests.front().file), tally.passed + tally.failed, tally.failed, tally.checks,
+                seconds_since(start));
+  std::fflush(stdout);
+  return tally;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string_view wanted = argc > 1 ? argv[1] : "";
-  int passed = 0, failed = 0;
-  for (const check::Test& test : check::tests())
-    if (std::string_view(test.name).find(wanted) != std::string_view::npos) ++(run(test) ? passed : failed);
-  std::printf("%d passed, %d failed\n", passed, failed);
-  return failed == 0 && passed > 0 ? 0 : 1;
+  Tally all;
+  for (std::span<const check::Test> left = check::tests(); !left.empty();) {  // tests of a file stand together
+    const std::string_view file = left.front().file;
+    const auto other = std::ranges::find_if(left, [&](const check::Test& test) { return test.file != file; });
+    const std::size_t count = other - left.begin();
+    const Tally tally = run_file(left.first(count), wanted);
+    all.passed += tally.passed;
+    all.failed += tally.failed;
+    left = left.subspan(count);
+  }
+  std::printf("%d passed, %d failed\n", all.passed, all.failed);
+  return all.failed == 0 && all.passed > 0 ? 0 : 1;
 }

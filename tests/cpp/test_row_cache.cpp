@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "check.hpp"
+#include "in_threads.hpp"
 #include "random.hpp"
 #include "row_cache.hpp"
 
@@ -233,17 +234,6 @@ TEST(a_row_that_throws_spares_the_pinned_rows) {
 }
 
 // Several threads
-
-template <class Function>
-void in_threads(int count, Function function) {
-  std::latch start(count);
-  std::vector<std::jthread> threads;
-  for (int thread = 0; thread < count; ++thread)
-    threads.emplace_back([&, thread] {
-      start.arrive_and_wait();
-      function(thread);
-    });
-}
 
 TEST(threads_share_a_small_cache) {
   const Index n = 48;

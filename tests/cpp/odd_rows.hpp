@@ -24,13 +24,16 @@ class SlowRows final : public RowSource {
     rows_.row(i, out);
   }
   void row(Index i, std::span<double> out) const override {
+    asked_for_double_ = true;
     std::this_thread::sleep_for(double_pause_);
     rows_.row(i, out);
   }
+  bool asked_for_double() const { return asked_for_double_; }
 
  private:
   const RowSource& rows_;
   milliseconds single_pause_, double_pause_;
+  mutable std::atomic<bool> asked_for_double_ = false;
 };
 
 /// Some rows in single precision, then none any more.

@@ -6,21 +6,6 @@
 namespace ordsvm {
 namespace {
 
-TEST(product_is_the_matrix_times_beta) {
-  Random random(45);
-  const Data data(random, 37, 3, 2, 1.0);
-  const Space space(rbf, data);
-  std::vector<double> beta = random.uniforms(data.n, -1.0, 1.0), out(data.n, 99.0), expected;
-  for (Index i = 0; i < data.n; i += 3) beta[i] = 0.0;
-  for (Index i = 0; i < data.n; ++i) expected.push_back(plain::dot(&space.matrix[i * data.n], beta.data(), data.n));
-  Monitor patient(go_on);
-  CHECK(product(*space.rows, beta, out, patient, 0, 0));
-  CHECK(largest_difference(out, expected) <= 1e-13);
-  Monitor hasty([](Index, Index) { return true; });
-  std::this_thread::sleep_for(milliseconds(60));
-  CHECK(!product(*space.rows, beta, out, hasty, 0, 0));
-}
-
 TEST(a_cache_of_two_rows_changes_nothing) {
   Random random(36);
   const Data data(random, 30, 2, 4, 1.0);

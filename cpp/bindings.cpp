@@ -1,38 +1,23 @@
-// The only file that knows Python. It hands arrays to the core and lets the interpreter breathe meanwhile.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+// The core for Python: arrays are handed over, and the interpreter may breathe meanwhile.
+#include "bindings.hpp"
+
 #include <nanobind/stl/unique_ptr.h>
 
 #include <variant>
 
-#include "kernels.hpp"
 #include "product.hpp"
 #include "solvers/asygcd.hpp"
 #include "solvers/asyorgcd.hpp"
 #include "solvers/gcd.hpp"
 #include "solvers/smo.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
 namespace ordsvm {
+
+void bind_dcd(nb::module_& m);  // linear/bindings_dcd.cpp
+
 namespace {
 
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Array = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-
-template <class T>
-std::span<T> span(const Vector<T>& array) {
-  return {array.data(), array.size()};
-}
-
-template <class T>
-DenseView<T> view(const Matrix<T>& array) {
-  return {array.data(), static_cast<Index>(array.shape(0)), static_cast<Index>(array.shape(1))};
-}
 
 /// A hinge table on arrays of Python's, which it keeps alive.
 struct Table {
@@ -97,21 +82,6 @@ int clear_rows(PyObject* self) {
 PyType_Slot rows_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_rows)},
                             {Py_tp_clear, reinterpret_cast<void*>(clear_rows)},
                             {0, nullptr}};
-
-/// A monitor that asks a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol, violation) -> tol
-/// to go on with. Signals come first, so that Ctrl-C works whatever the object does.
-Monitor monitor_by(const nb::object& watch) {
-  return Monitor(
-      [watch](Index steps, Index kernel_rows) {
-        const nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        return nb::cast<bool>(watch.attr("report")(steps, kernel_rows));
-      },
-      [watch](double tol, double violation) {
-        const nb::gil_scoped_acquire gil;
-        return nb::cast<double>(watch.attr("judge")(tol, violation));
-      });
-}
 
 struct LiveArrays {
   Vector<double> alpha, score, threshold;
@@ -188,18 +158,11 @@ Outcome solve_asyorgcd(const Table& table, const Cache& cache, const Limits& lim
   });
 }
 
-Array to_numpy(std::vector<double>&& values) {
-  auto* owned = new std::vector<double>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  return Array(owned->data(), {owned->size()}, owner);
-}
-
 /// K[which].
 nb::ndarray<nb::numpy, double, nb::ndim<2>> rows_of(const RowSource& rows, Vector<const Index> which) {
-  auto* values = new std::vector<double>(which.size() * rows.size());
-  nb::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  rows.rows(span(which), *values);
-  return {values->data(), {which.size(), static_cast<std::size_t>(rows.size())}, owner};
+  std::vector<double> values(which.size() * rows.size());
+  rows.rows(span(which), values);
+  return to_numpy(std::move(values), which.size(), rows.size());
 }
 
 /// K @ beta; only a signal can interrupt it.
@@ -214,7 +177,7 @@ Array product_with(const RowSource& rows, Vector<const double> beta) {
     const nb::gil_scoped_release release;
     product(rows, span(beta), out, monitor, 0, 0);
   }
-  return to_numpy(std::move(out));
+  return to_numpy(std::move(out), rows.size());
 }
 
 template <class T>
@@ -232,10 +195,7 @@ void bind_csr(nb::module_& m) {
   m.def(
       "csr_rows",
       [](const Kernel& kernel, Vector<const T> values, Vector<const I> columns, Vector<const I> starts,
-         Index n_columns) {
-        const Index n_rows = static_cast<Index>(starts.size()) - 1;
-        return make_rows(kernel, CsrView<T, I>{values.data(), columns.data(), starts.data(), n_rows, n_columns});
-      },
+         Index n_columns) { return make_rows(kernel, view(values, columns, starts, n_columns)); },
       "kernel"_a, "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(), "n_columns"_a,
       nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>());
 }
@@ -267,7 +227,7 @@ void bind_kernels(nb::module_& m) {
           "kind"_a, "gamma"_a = 1.0, "coef0"_a = 0.0, "degree"_a = 3.0);
   nb::class_<RowSource>(m, "Rows", nb::type_slots(rows_slots))
       .def("__len__", &RowSource::size)
-      .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
+      .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows), rows.size()); })
       .def("rows", &rows_of, "which"_a)
       .def("product", &product_with, "beta"_a);
   bind_dense<float>(m);
@@ -331,4 +291,5 @@ NB_MODULE(_core, m) {
   ordsvm::bind_problem(m);
   ordsvm::bind_kernels(m);
   ordsvm::bind_solvers(m);
+  ordsvm::bind_dcd(m);
 }

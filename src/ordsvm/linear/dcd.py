@@ -1,0 +1,259 @@
+"""The two algorithms of Shi et al. 2021 for linear NPSVOR, and the loop that drives them to a certified gap."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordsvm import _core
+from ordsvm.checks import check_flag, check_number
+from ordsvm.linear.certificate import lane_certificate
+from ordsvm.linear.rows import linear_rows
+from ordsvm.linear.solution import LinearSolution
+from ordsvm.linear.table import LaneTable, npsvor
+from ordsvm.problem import Certificate
+from ordsvm.result import FitResult, Progress
+from ordsvm.solvers.base import CADENCE, LOOKING, Control, print_progress
+from ordsvm.solvers.team import usable_threads
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class DCD1:
+    """Dual coordinate descent on the n + l variables of each rank (Shi et al. 2021, Algorithm 1), for NPSVOR only.
+
+    eps_s          an epoch in which no violation (15) is larger ends a rank, unless the duality gap of all ranks
+                   together is still above `tol`: then eps_s becomes smaller
+    permute        a fresh random order every epoch, as in LIBLINEAR; the paper's algorithm goes from first to last
+    random_state   seeds the orders
+
+    The algorithm and the slips of the paper: cpp/linear/dcd1.hpp.
+    """
+
+    eps_s: float = 0.1
+    permute: bool = False
+    random_state: int = 0
+
+    name: ClassVar[str] = "dcd-1"
+
+    def __post_init__(self) -> None:
+        _check_eps(self.eps_s)
+        check_flag("permute", self.permute)
+        _check_seed(self.random_state)
+
+    def machines(self, *problem: Any) -> _core.RankMachines:
+        return _core.dcd1(*problem, permute=self.permute, seed=self.random_state)
+
+
+@dataclass(frozen=True)
+class DCD2:
+    """Dual coordinate descent with one variable a sample and rank (Shi et al. 2021, Algorithm 2), for NPSVOR only.
+
+    eps_s          an epoch whose violations (27) add up to less than this share of the first epoch's (28) ends a rank,
+                   unless the duality gap of all ranks together is still above `tol`: then eps_s becomes smaller
+    shrinking      leave out samples that are held at a bound (29)-(31), until the end is near
+    random_state   seeds the fresh random order of every epoch
+
+    The algorithm and the slips of the paper: cpp/linear/dcd2.hpp.
+    """
+
+    eps_s: float = 0.1
+    shrinking: bool = True
+    random_state: int = 0
+
+    name: ClassVar[str] = "dcd-2"
+
+    def __post_init__(self) -> None:
+        _check_eps(self.eps_s)
+        check_flag("shrinking", self.shrinking)
+        _check_seed(self.random_state)
+
+    def machines(self, *problem: Any) -> _core.RankMachines:
+        return _core.dcd2(*problem, shrink=self.shrinking, seed=self.random_state)
+
+
+def solve_dcd(
+    X: Any,
+    labels: Labels,
+    table: LaneTable,
+    *,
+    targets: Floats | None = None,
+    weight: Floats | None = None,
+    intercept: bool = True,
+    squared: bool = False,
+    solver: DCD1 | DCD2,
+    control: Control,
+) -> LinearSolution:
+    """Solves the ranks of an `npsvor` table, or some of them, to a relative duality gap of control.tol.
+
+    X is CSR or dense in C order and checked already; control.max_iter counts the epochs of a rank. Other machines are
+    not for these solvers, nor are targets and the squared hinge loss, which no table shows.
+    """
+    problems = _ranks(table)
+    if problems is None or targets is not None or squared:
+        raise ValueError(
+            f"solver={solver.name!r} solves NPSVOR with the hinge loss only: use solver='rank-dcd' for other machines."
+        )
+    run = Run(X, labels, table, problems, weight, intercept, solver, control)
+    return run.solution(run.to_the_end())
+
+
+class Run:
+    """A fit under way: the machines of the core, and the watch on them.
+
+    The core pauses whenever there is something to look at, so that nothing is read while it changes.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        labels: Labels,
+        table: LaneTable,
+        problems: list[_core.RankProblem],
+        weight: Floats | None,
+        intercept: bool,
+        solver: DCD1 | DCD2,
+        control: Control,
+    ) -> None:
+        self.started = time.perf_counter()
+        self.table, self.labels, self.solver, self.control = table, labels, solver, control
+        self.weight = np.ones(len(labels)) if weight is None else weight
+        self.eps = solver.eps_s
+        self.history: list[Progress] = []
+        self.core = solver.machines(linear_rows(X, intercept), labels, self.weight, problems)
+        self._length = np.sqrt(self.core.curvature())
+        if not self._length.max() < 1e75:
+            raise ValueError("X has values too large to compute with: scale the features, for instance to at most 1.")
+        self._n_threads = usable_threads(control.n_threads)
+        self._limit = control.max_iter if control.max_iter >= 0 else np.iinfo(np.int64).max
+        self._paused = False
+        self._next_look = self.started + CADENCE
+        self._next_epoch = control.report_every
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def to_the_end(self) -> str:
+        """Runs until the gap is small enough or a limit is met, and says which."""
+        while not self._out_of_time():
+            until = min(self._limit, self._next_epoch) if self.control.report_every > 0 else self._limit
+            if self.advance(until):
+                if (end := self._judge()) is not None:
+                    return end
+            elif not self._paused and until == self._limit:
+                return "max_iter"
+            if self._look_is_due() and self._look():
+                return "callback"
+        return "time_limit"
+
+    def advance(self, until: int) -> bool:
+        """Runs to that many epochs, or until a pause is due; whether the paper's rule holds for every rank."""
+        self._paused = False
+        return self.core.run(self.eps, until, self._n_threads, self)
+
+    def report(self, epochs: int, kernel_rows: int) -> bool:
+        """Called by the running core about twenty times a second; True makes it pause."""
+        self._paused = self._out_of_time() or (self.control.report_every == 0 and self._look_is_due())
+        return self._paused
+
+    def certificate(self) -> Certificate:
+        """What the dual variables prove, if the weights of the core are theirs but for rounding."""
+        beta, weights = self.core.beta(), self.core.weights()
+        rounding = 4 * np.finfo(np.float64).eps * np.outer(self._length, self._length @ np.abs(beta))
+        norm = np.sum(weights**2, axis=1)
+        return lane_certificate(self.table, self.labels, self.weight, beta, norm, self.core.scores(), rounding)
+
+    def solution(self, status: str) -> LinearSolution:
+        self.core.refresh()
+        certificate, weights, beta = self.certificate(), self.core.weights(), self.core.beta()
+        result = FitResult(
+            status=status,
+            solver=self.solver.name,
+            n_iter=self.core.epochs,
+            objective=certificate.primal,
+            gap=certificate.gap,
+            relative_gap=certificate.relative_gap,
+            violation=certificate.violation,
+            seconds=self.seconds(),
+            kernel_rows=0,
+            alpha=beta.ravel(),
+            history=tuple(self.history),
+        )
+        return LinearSolution(coef=weights[:, :-1].T, intercept=weights[:, -1], beta=beta, result=result)
+
+    def _judge(self) -> str | None:
+        """Where the paper's rule holds for every rank: how it ends, or None, and a smaller eps, for a large gap."""
+        self.core.refresh()
+        gap, violation = self.certificate().relative_gap, self.core.violation
+        if gap <= self.control.tol:
+            return "converged"
+        if not 0 < violation <= self.eps:
+            return "precision"  # what is left of the violations is rounding
+        self.eps = violation * min(0.5, max(0.1, 0.7 * self.control.tol / gap))
+        return None
+
+    def _out_of_time(self) -> bool:
+        return self.control.time_limit is not None and self.seconds() >= self.control.time_limit
+
+    def _look_is_due(self) -> bool:
+        if self.control.report_every > 0:
+            return self.core.epochs >= self._next_epoch
+        return time.perf_counter() >= self._next_look
+
+    def _look(self) -> bool:
+        began = time.perf_counter()
+        certificate, beta = self.certificate(), self.core.beta()
+        progress = Progress(
+            solver=self.solver.name,
+            n_iter=self.core.epochs,
+            seconds=self.seconds(),
+            objective=certificate.primal,
+            gap=certificate.gap,
+            relative_gap=certificate.relative_gap,
+            violation=certificate.violation,
+            n_support=int(np.count_nonzero(beta.any(axis=1))),
+            kernel_rows=0,
+            n_active=self.core.active,
+            thresholds=certificate.thresholds,
+        )
+        self.history.append(progress)
+        if self.control.verbose:
+            print_progress(progress, "epochs")
+        stop = self.control.callback is not None and bool(self.control.callback(progress))
+        now = time.perf_counter()
+        self._next_look = now + max(CADENCE, (now - began) / LOOKING)
+        self._next_epoch = self.core.epochs + self.control.report_every
+        return stop
+
+
+def _ranks(table: LaneTable) -> list[_core.RankProblem] | None:
+    """What the lanes of a table are in NPSVOR, if that is what it is."""
+    found = [_rank(table, lane) for lane in range(table.n_lanes)]
+    problems = [problem for problem in found if problem is not None]
+    return problems if len(problems) == len(found) else None
+
+
+def _rank(table: LaneTable, lane: int) -> _core.RankProblem | None:
+    own = int(np.argmax(table.offset[:, lane] == 0))
+    C1, epsilon = float(table.upper[own, lane]), float(table.epsilon[own, lane])
+    C2 = float(np.delete(table.upper[:, lane] - table.lower[:, lane], own).max(initial=0.0))
+    meant = npsvor(table.n_labels, C1, C2, epsilon)
+    columns = ("lower", "upper", "offset", "epsilon")
+    same = all(np.array_equal(getattr(table, name)[:, lane], getattr(meant, name)[:, own]) for name in columns)
+    return _core.RankProblem(own, C1, C2, epsilon) if same else None
+
+
+def _check_eps(eps_s: Any) -> None:
+    check_number("eps_s", eps_s, "a number between 0 and 1", lambda number: 0 < number < 1)
+
+
+def _check_seed(seed: Any) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**32:
+        raise ValueError(f"random_state={seed!r} is not valid: give a whole number from 0 to 2**32 - 1.")

@@ -18,6 +18,7 @@ REGISTRY = {
     "asy-active": "asy_active",
     "asy-order": "asy_order",
     "asy-threads": "asy_threads",
+    "dcd": "dcd",
     "smo-speed": "smo_speed",
     "svor-agreement": "svor_agreement",
 }

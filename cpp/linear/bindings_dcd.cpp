@@ -42,7 +42,7 @@ std::unique_ptr<RankMachines> make(const AnyRows& rows, Vector<const SampleIndex
                                    const std::vector<RankProblem>& problems, const DcdOptions& options) {
   return std::visit(
       [&]<class Rows>(const Rows& own) -> std::unique_ptr<RankMachines> {
-        return std::make_unique<Ranks<Dcd, Rows>>(Samples(own, span(label), span(weight)), problems, options);
+        return std::make_unique<Ranks<Dcd, Rows>>(RankSamples(own, span(label), span(weight)), problems, options);
       },
       rows.rows);
 }

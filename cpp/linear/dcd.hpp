@@ -30,8 +30,8 @@ namespace ordsvm {
 
 /// What all ranks share.
 template <class Rows>
-struct Samples {
-  Samples(const Rows& rows, std::span<const SampleIndex> label, std::span<const double> weight)
+struct RankSamples {
+  RankSamples(const Rows& rows, std::span<const SampleIndex> label, std::span<const double> weight)
       : rows(rows), label(label), weight(weight), curvature(rows.squared_norms()) {
     for (const double A : curvature) {
       longest = std::max(longest, std::sqrt(A));
@@ -59,13 +59,13 @@ struct DcdOptions {
 
 /// Where a quadratic with this slope and curvature at 0 has its minimum: for an empty row without bias, curvature 0, it
 /// is at a bound, wherever that may be.
-inline double minimum(double slope, double curvature) {
+inline double step_to_minimum(double slope, double curvature) {
   if (curvature > 0.0) return -slope / curvature;
   return slope == 0.0 ? 0.0 : std::copysign(std::numeric_limits<double>::infinity(), -slope);
 }
 
 /// (15) and (21): what is left of a slope at the bounds 0 and cap.
-inline double projected(double slope, double alpha, double cap) {
+inline double projected_slope(double slope, double alpha, double cap) {
   if (alpha == 0.0) return std::min(slope, 0.0);
   if (alpha == cap) return std::max(slope, 0.0);
   return slope;
@@ -82,20 +82,20 @@ struct Violations {
 
 /// A fresh order. numpy.random.RandomState(seed) draws the same numbers.
 template <class T>
-void shuffle(std::vector<T>& order, std::mt19937& generator) {
+void shuffle_order(std::vector<T>& order, std::mt19937& generator) {
   for (std::size_t j = order.size(); j > 1; --j)
     std::swap(order[j - 1], order[static_cast<std::uint64_t>(generator()) * j >> 32]);
 }
 
 /// What may be rounding in `count` violations, of rows with this length in all, when the parts beta_j x_j of w have that.
-inline double rounding(double count, double length_of_rows, double length_of_parts) {
+inline double rounding_in(double count, double length_of_rows, double length_of_parts) {
   return 4 * std::numeric_limits<double>::epsilon() * (count + length_of_rows * length_of_parts);
 }
 
 /// How many visits pass between two looks at whether to pause.
 inline constexpr std::size_t visits_between_looks = 256;
 
-/// The machines of some ranks, whichever the algorithm and the data. Nothing but `run` takes long.
+/// The machines of some ranks, whichever the algorithm and the data.
 class RankMachines {
  public:
   virtual ~RankMachines() = default;
@@ -123,8 +123,8 @@ class RankMachines {
 template <template <class> class Dcd, class Rows>
 class Ranks final : public RankMachines {
  public:
-  Ranks(Samples<Rows> samples, std::span<const RankProblem> problems, const DcdOptions& options)
-      : samples_(std::make_unique<const Samples<Rows>>(std::move(samples))) {
+  Ranks(RankSamples<Rows> samples, std::span<const RankProblem> problems, const DcdOptions& options)
+      : samples_(std::make_unique<const RankSamples<Rows>>(std::move(samples))) {
     for (const RankProblem& problem : problems) ranks_.emplace_back(*samples_, problem, options);
   }
 
@@ -213,7 +213,7 @@ class Ranks final : public RankMachines {
   const std::vector<double>& curvature() const override { return samples_->curvature; }
 
  private:
-  std::unique_ptr<const Samples<Rows>> samples_;
+  std::unique_ptr<const RankSamples<Rows>> samples_;
   std::vector<Dcd<Rows>> ranks_;
 };
 

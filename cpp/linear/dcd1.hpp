@@ -21,7 +21,7 @@ namespace ordsvm {
 template <class Rows>
 class Dcd1 {
  public:
-  Dcd1(const Samples<Rows>& samples, const RankProblem& problem, const DcdOptions& options)
+  Dcd1(const RankSamples<Rows>& samples, const RankProblem& problem, const DcdOptions& options)
       : samples_(samples), problem_(problem), permute_(options.permute), generator_(options.seed) {
     for (const bool own : {true, false}) {
       for (Index i = 0; i < samples.rows.size(); ++i)
@@ -37,7 +37,7 @@ class Dcd1 {
   /// One epoch, or what is left of one that had to pause: it pauses when `stop` is set.
   void epoch(double, const std::atomic<bool>& stop) {
     if (position_ == 0) {
-      if (permute_) shuffle(order_, generator_);
+      if (permute_) shuffle_order(order_, generator_);
       met_ = {};
     }
     for (; position_ < order_.size(); ++position_) {
@@ -48,7 +48,7 @@ class Dcd1 {
     violation_ = met_.largest;
     double parts = 0.0;
     for (std::size_t v = 0; v < alpha_.size(); ++v) parts += alpha_[v] * std::sqrt(samples_.curvature[sample(v)]);
-    rounding_ = rounding(1.0, samples_.longest, parts);
+    rounding_ = rounding_in(1.0, samples_.longest, parts);
     ++epochs_;
   }
 
@@ -79,15 +79,15 @@ class Dcd1 {
     const Index i = sample(v);
     const double cap = samples_.weight[i] * (own(v) ? problem_.C1 : problem_.C2);
     const double slope = direction(v) * samples_.rows.dot(i, w_) + (own(v) ? problem_.epsilon : -1.0);  // (12)
-    const double violation = projected(slope, alpha_[v], cap);
+    const double violation = projected_slope(slope, alpha_[v], cap);
     met_.note(violation);
     if (violation == 0.0) return;
-    const double target = std::clamp(alpha_[v] + minimum(slope, samples_.curvature[i]), 0.0, cap);  // (13)
-    samples_.rows.add(i, direction(v) * (target - alpha_[v]), w_);                                  // (14)
+    const double target = std::clamp(alpha_[v] + step_to_minimum(slope, samples_.curvature[i]), 0.0, cap);  // (13)
+    samples_.rows.add(i, direction(v) * (target - alpha_[v]), w_);                                          // (14)
     alpha_[v] = target;
   }
 
-  const Samples<Rows>& samples_;
+  const RankSamples<Rows>& samples_;
   RankProblem problem_;
   bool permute_;
   std::mt19937 generator_;

@@ -22,7 +22,7 @@ namespace ordsvm {
 template <class Rows>
 class Dcd2 {
  public:
-  Dcd2(const Samples<Rows>& samples, const RankProblem& problem, const DcdOptions& options)
+  Dcd2(const RankSamples<Rows>& samples, const RankProblem& problem, const DcdOptions& options)
       : samples_(samples), problem_(problem), shrink_(options.shrink), generator_(options.seed) {
     for (Index i = 0; i < samples.rows.size(); ++i)
       if (samples.weight[i] > 0.0) all_.push_back(static_cast<SampleIndex>(i));
@@ -34,7 +34,7 @@ class Dcd2 {
   /// One epoch, or what is left of one that had to pause: it pauses when `stop` is set.
   void epoch(double eps, const std::atomic<bool>& stop) {
     if (position_ == 0) {
-      shuffle(active_, generator_);
+      shuffle_order(active_, generator_);
       met_ = {};
       kept_ = 0;
     }
@@ -82,9 +82,9 @@ class Dcd2 {
   /// Lines 10-15: a sample of another rank.
   Visit other(SampleIndex i, double B) const {
     const double alpha = alpha_[i], cap = samples_.weight[i] * problem_.C2, slope = B - 1.0;
-    return {.target = std::clamp(alpha + minimum(slope, samples_.curvature[i]), 0.0, cap),  // (19)
-            .violation = projected(slope, alpha, cap),                                      // (21)
-            .stuck = (alpha == 0.0 && slope > bar_) || (alpha == cap && slope < -bar_)};    // (29)
+    return {.target = std::clamp(alpha + step_to_minimum(slope, samples_.curvature[i]), 0.0, cap),  // (19)
+            .violation = projected_slope(slope, alpha, cap),                                        // (21)
+            .stuck = (alpha == 0.0 && slope > bar_) || (alpha == cap && slope < -bar_)};            // (29)
   }
 
   /// Lines 18-23: a sample of the rank. `up` and `down` are the slopes g'_p and g'_n on the sides of alpha = 0.
@@ -92,8 +92,8 @@ class Dcd2 {
     const double alpha = alpha_[i], cap = samples_.weight[i] * problem_.C1, A = samples_.curvature[i];
     const double up = B + problem_.epsilon, down = B - problem_.epsilon;
     double step = -alpha;  // (24)
-    if (up < A * alpha) step = minimum(up, A);
-    if (down > A * alpha) step = minimum(down, A);
+    if (up < A * alpha) step = step_to_minimum(up, A);
+    if (down > A * alpha) step = step_to_minimum(down, A);
     const bool stuck = (alpha == 0.0 && down < -bar_ && up > bar_) || (alpha == cap && up < -bar_) ||
                        (alpha == -cap && down > bar_);                                         // (30)
     return {std::clamp(alpha + step, -cap, cap), own_violation(alpha, cap, up, down), stuck};  // (23)
@@ -113,7 +113,7 @@ class Dcd2 {
     if (++epochs_ == 1) first_ = sum_;
     double parts = 0.0;
     for (const SampleIndex i : all_) parts += std::abs(alpha_[i]) * std::sqrt(samples_.curvature[i]);
-    rounding_ = rounding(static_cast<double>(all_.size()), samples_.length, parts);
+    rounding_ = rounding_in(static_cast<double>(all_.size()), samples_.length, parts);
     complete_ = active_.size() == all_.size();
     bar_ = met_.largest;
     if (within(eps) && !complete_) {
@@ -124,7 +124,7 @@ class Dcd2 {
 
   bool within(double eps) const { return sum_ <= std::max(eps * first_, rounding_); }
 
-  const Samples<Rows>& samples_;
+  const RankSamples<Rows>& samples_;
   RankProblem problem_;
   bool shrink_;
   std::mt19937 generator_;

@@ -93,16 +93,25 @@ def solve_dcd(
 ) -> LinearSolution:
     """Solves the ranks of an `npsvor` table, or some of them, to a relative duality gap of control.tol.
 
-    X is CSR or dense in C order and checked already; control.max_iter counts the epochs of a rank. Other machines are
-    not for these solvers, nor are targets and the squared hinge loss, which no table shows.
+    X is CSR or dense in C order and checked already; control.max_iter counts the epochs of a rank. The gap alone
+    decides about convergence: the violation of the result may be above tol. Other machines are not for these solvers,
+    nor are targets and the squared hinge loss, which no table shows.
     """
-    problems = _ranks(table)
-    if problems is None or targets is not None or squared:
-        raise ValueError(
-            f"solver={solver.name!r} solves NPSVOR with the hinge loss only: use solver='rank-dcd' for other machines."
-        )
-    run = Run(X, labels, table, problems, weight, intercept, solver, control)
+    if targets is not None or squared:
+        raise _not_for(solver)
+    samples = Samples(X, labels, np.ones(len(labels)) if weight is None else weight, intercept)
+    run = Run(samples, table, solver, control)
     return run.solution(run.to_the_end())
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Checked data: rows with their labels and weights, and whether a 1 is appended to the rows."""
+
+    X: Any
+    labels: Labels
+    weight: Floats
+    bias: bool = True
 
 
 class Run:
@@ -111,23 +120,13 @@ class Run:
     The core pauses whenever there is something to look at, so that nothing is read while it changes.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        labels: Labels,
-        table: LaneTable,
-        problems: list[_core.RankProblem],
-        weight: Floats | None,
-        intercept: bool,
-        solver: DCD1 | DCD2,
-        control: Control,
-    ) -> None:
+    def __init__(self, samples: Samples, table: LaneTable, solver: DCD1 | DCD2, control: Control) -> None:
         self.started = time.perf_counter()
-        self.table, self.labels, self.solver, self.control = table, labels, solver, control
-        self.weight = np.ones(len(labels)) if weight is None else weight
+        self.samples, self.table, self.solver, self.control = samples, table, solver, control
         self.eps = solver.eps_s
         self.history: list[Progress] = []
-        self.core = solver.machines(linear_rows(X, intercept), labels, self.weight, problems)
+        rows, problems = linear_rows(samples.X, samples.bias), _rank_problems(table, solver)
+        self.core = solver.machines(rows, samples.labels, samples.weight, problems)
         self._length = np.sqrt(self.core.curvature())
         if not self._length.max() < 1e75:
             raise ValueError("X has values too large to compute with: scale the features, for instance to at most 1.")
@@ -168,7 +167,8 @@ class Run:
         beta, weights = self.core.beta(), self.core.weights()
         rounding = 4 * np.finfo(np.float64).eps * np.outer(self._length, self._length @ np.abs(beta))
         norm = np.sum(weights**2, axis=1)
-        return lane_certificate(self.table, self.labels, self.weight, beta, norm, self.core.scores(), rounding)
+        labels, weight = self.samples.labels, self.samples.weight
+        return lane_certificate(self.table, labels, weight, beta, norm, self.core.scores(), rounding)
 
     def solution(self, status: str) -> LinearSolution:
         self.core.refresh()
@@ -233,21 +233,26 @@ class Run:
         return stop
 
 
-def _ranks(table: LaneTable) -> list[_core.RankProblem] | None:
-    """What the lanes of a table are in NPSVOR, if that is what it is."""
-    found = [_rank(table, lane) for lane in range(table.n_lanes)]
-    problems = [problem for problem in found if problem is not None]
-    return problems if len(problems) == len(found) else None
+def _not_for(solver: DCD1 | DCD2) -> ValueError:
+    return ValueError(
+        f"solver={solver.name!r} solves NPSVOR with the hinge loss only: use solver='rank-dcd' for other machines."
+    )
 
 
-def _rank(table: LaneTable, lane: int) -> _core.RankProblem | None:
+def _rank_problems(table: LaneTable, solver: DCD1 | DCD2) -> list[_core.RankProblem]:
+    return [_rank_problem(table, lane, solver) for lane in range(table.n_lanes)]
+
+
+def _rank_problem(table: LaneTable, lane: int, solver: DCD1 | DCD2) -> _core.RankProblem:
+    """What a lane is in NPSVOR."""
     own = int(np.argmax(table.offset[:, lane] == 0))
     C1, epsilon = float(table.upper[own, lane]), float(table.epsilon[own, lane])
     C2 = float(np.delete(table.upper[:, lane] - table.lower[:, lane], own).max(initial=0.0))
     meant = npsvor(table.n_labels, C1, C2, epsilon)
-    columns = ("lower", "upper", "offset", "epsilon")
-    same = all(np.array_equal(getattr(table, name)[:, lane], getattr(meant, name)[:, own]) for name in columns)
-    return _core.RankProblem(own, C1, C2, epsilon) if same else None
+    for column in ("lower", "upper", "offset", "epsilon"):
+        if not np.array_equal(getattr(table, column)[:, lane], getattr(meant, column)[:, own]):
+            raise _not_for(solver)
+    return _core.RankProblem(own, C1, C2, epsilon)
 
 
 def _check_eps(eps_s: Any) -> None:

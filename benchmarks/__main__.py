@@ -19,6 +19,7 @@ REGISTRY = {
     "asy-order": "asy_order",
     "asy-threads": "asy_threads",
     "dcd": "dcd",
+    "linear-text": "linear_text",
     "smo-speed": "smo_speed",
     "svor-agreement": "svor_agreement",
 }

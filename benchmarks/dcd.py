@@ -82,7 +82,7 @@ def _traces(name: str, seeds: tuple[int, ...], n: int | None) -> dict[str, list[
     traces: dict[str, list[Trace]] = {label: [] for label in CONTESTANTS}
     for seed in seeds:
         for label, options in CONTESTANTS.items():
-            traces[label].append(_trace(X, y, random_state=seed, **options))
+            traces[label].append(_trace(X, y, seed=seed, **options))
     return traces
 
 

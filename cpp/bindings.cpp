@@ -1,10 +1,11 @@
-// The core for Python: arrays are handed over, and the interpreter may breathe meanwhile.
+// Kernel machines for Python: hands arrays to the core and lets the interpreter breathe meanwhile.
 #include "bindings.hpp"
 
 #include <nanobind/stl/unique_ptr.h>
 
 #include <variant>
 
+#include "linear/bindings.hpp"
 #include "product.hpp"
 #include "solvers/asygcd.hpp"
 #include "solvers/asyorgcd.hpp"
@@ -12,12 +13,7 @@
 #include "solvers/smo.hpp"
 
 namespace ordsvm {
-
-void bind_dcd(nb::module_& m);  // linear/bindings_dcd.cpp
-
 namespace {
-
-using Array = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 
 /// A hinge table on arrays of Python's, which it keeps alive.
 struct Table {
@@ -177,7 +173,7 @@ Array product_with(const RowSource& rows, Vector<const double> beta) {
     const nb::gil_scoped_release release;
     product(rows, span(beta), out, monitor, 0, 0);
   }
-  return to_numpy(std::move(out), rows.size());
+  return to_numpy(std::move(out));
 }
 
 template <class T>
@@ -195,7 +191,10 @@ void bind_csr(nb::module_& m) {
   m.def(
       "csr_rows",
       [](const Kernel& kernel, Vector<const T> values, Vector<const I> columns, Vector<const I> starts,
-         Index n_columns) { return make_rows(kernel, view(values, columns, starts, n_columns)); },
+         Index n_columns) {
+        const Index n_rows = static_cast<Index>(starts.size()) - 1;
+        return make_rows(kernel, CsrView<T, I>{values.data(), columns.data(), starts.data(), n_rows, n_columns});
+      },
       "kernel"_a, "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(), "n_columns"_a,
       nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>());
 }
@@ -227,7 +226,7 @@ void bind_kernels(nb::module_& m) {
           "kind"_a, "gamma"_a = 1.0, "coef0"_a = 0.0, "degree"_a = 3.0);
   nb::class_<RowSource>(m, "Rows", nb::type_slots(rows_slots))
       .def("__len__", &RowSource::size)
-      .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows), rows.size()); })
+      .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
       .def("rows", &rows_of, "which"_a)
       .def("product", &product_with, "beta"_a);
   bind_dense<float>(m);
@@ -291,5 +290,6 @@ NB_MODULE(_core, m) {
   ordsvm::bind_problem(m);
   ordsvm::bind_kernels(m);
   ordsvm::bind_solvers(m);
-  ordsvm::bind_dcd(m);
+  ordsvm::linear::bind_linear(m);
+  ordsvm::linear::bind_dcd(m);
 }

@@ -1,4 +1,4 @@
-// What the files that know Python share: arrays in and out, and a monitor that asks a Python object.
+// What the files that know Python share: arrays, and a monitor that asks a Python object.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,6 +19,7 @@ template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Array = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 
 template <class T>
 std::span<T> span(const Vector<T>& array) {
@@ -28,20 +29,6 @@ std::span<T> span(const Vector<T>& array) {
 template <class T>
 DenseView<T> view(const Matrix<T>& array) {
   return {array.data(), static_cast<Index>(array.shape(0)), static_cast<Index>(array.shape(1))};
-}
-
-template <class T, class I>
-CsrView<T, I> view(const Vector<const T>& values, const Vector<const I>& columns, const Vector<const I>& starts,
-                   Index n_columns) {
-  return {values.data(), columns.data(), starts.data(), static_cast<Index>(starts.size()) - 1, n_columns};
-}
-
-/// A new array of this shape that takes the values over.
-template <class... Size>
-nb::ndarray<nb::numpy, double, nb::ndim<sizeof...(Size)>> to_numpy(std::vector<double>&& values, Size... shape) {
-  auto* owned = new std::vector<double>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  return {owned->data(), {static_cast<std::size_t>(shape)...}, owner};
 }
 
 /// A monitor that asks a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol, violation) -> tol
@@ -57,6 +44,19 @@ inline Monitor monitor_by(const nb::object& watch) {
         const nb::gil_scoped_acquire gil;
         return nb::cast<double>(watch.attr("judge")(tol, violation));
       });
+}
+
+/// An array of this shape that takes the values over.
+template <class... Size>
+nb::ndarray<nb::numpy, double, nb::ndim<sizeof...(Size)>> to_numpy(std::vector<double>&& values, Size... shape) {
+  auto* owned = new std::vector<double>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  return {owned->data(), {static_cast<std::size_t>(shape)...}, owner};
+}
+
+inline Array to_numpy(std::vector<double>&& values) {
+  const std::size_t size = values.size();
+  return to_numpy(std::move(values), size);
 }
 
 }  // namespace ordsvm

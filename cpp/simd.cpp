@@ -6,15 +6,7 @@
 #include <cstring>
 #include <limits>
 
-// One source, three instruction sets. The sanitizers' start-up code runs after the resolvers that
-// target_clones makes, so they get the plain version.
-#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define ORDSVM_DISPATCH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define ORDSVM_DISPATCH
-#endif
-#define ORDSVM_INLINE __attribute__((always_inline)) inline
+#include "dispatch.hpp"
 
 namespace ordsvm::simd {
 namespace {

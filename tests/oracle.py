@@ -42,15 +42,18 @@ def dual_optimum(problem: Problem, K: np.ndarray) -> Optimum:
     return Optimum(-(0.5 * x @ (quadratic * x) + linear @ x), x[:n], b)
 
 
-def primal_optimum(problem: Problem, K: np.ndarray) -> Optimum:
-    """min ½‖w‖² [+ ½‖b‖²] + c'ξ over w, b and ξ ≥ 0 with s (f − b) + ξ ≥ o and f = Lw. Ordered: b ascending."""
+def primal_optimum(problem: Problem, K: np.ndarray, squared: bool = False) -> Optimum:
+    """min ½‖w‖² [+ ½‖b‖²] + c'ξ over w, b and ξ ≥ 0 with s (f − b) + ξ ≥ o and f = Lw. Ordered: b ascending.
+
+    Squared: c'ξ² instead.
+    """
     h, n, m = problem.hinges, len(problem.hinges), problem.n_thresholds
     to_beta, to_gamma = beta_and_gamma_matrices(problem)
     L = factor(K)
     sees_b = float(problem.thresholds is not Thresholds.NONE)
     penalty = float(problem.thresholds is Thresholds.PENALIZED)
-    quadratic = np.repeat([1.0, penalty, 0.0], [len(L), m, n])
-    linear = np.append(np.zeros(len(L) + m), h.cap)
+    quadratic = np.concatenate([np.repeat([1.0, penalty], [len(L), m]), 2 * h.cap * squared])
+    linear = np.append(np.zeros(len(L) + m), h.cap * (not squared))
     margins = np.hstack([-to_beta.T @ L, sees_b * to_gamma.T, -np.eye(n)])
     positive = np.eye(len(linear))[len(L) + m :]
     ascending = np.pad(np.diff(np.eye(m), axis=0), ((0, 0), (len(L), n)))

@@ -14,10 +14,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, _core, certify
+from ordsvm import GCD, NPSVOR, SMO, SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, _core, certify
 from ordsvm.estimators import base
 
-ESTIMATORS = [SVOR, SVORIM, SVOREX, ShashuaLevinSVOR]
+ESTIMATORS = [SVOR, SVORIM, SVOREX, ShashuaLevinSVOR, NPSVOR]
 COST_MODELS = [SVOR, SVORIM]
 
 RNG = np.random.default_rng(0)
@@ -437,7 +437,7 @@ def test_other_containers_and_types_of_numbers_are_converted(estimator, kernel):
         assert model.result_.converged
         assert sp.issparse(model.support_vectors_)
         assert model.support_vectors_.format == "csr"
-        np.testing.assert_allclose(model.thresholds_, expected.thresholds_, atol=5e-3)
+        np.testing.assert_allclose(model._model_thresholds(), expected._model_thresholds(), atol=5e-3)
         assert certify(model, other, Y).violation <= 1.01e-3
 
 
@@ -573,7 +573,7 @@ def test_huge_new_samples_get_a_finite_score_or_a_clear_sentence(estimator, kern
         except ValueError as error:
             score, message = np.zeros(0), str(error)
     assert np.all(np.isfinite(score))
-    assert score.shape == (3,) or re.search(r"large|overflow|infinit|finite", message)
+    assert len(score) == 3 or re.search(r"large|overflow|infinit|finite", message)
 
 
 # Very large training data: in processes of their own, for this is where a core crashes or hangs
@@ -599,7 +599,8 @@ def outcome(name, kernel, scale):
     except Exception as error:
         return {"error": type(error).__name__, "message": str(error)}
     result = model.result_
-    numbers = [*model.thresholds_, *score, *result.alpha, result.gap, result.violation, result.objective]
+    thresholds = np.concatenate(model._model_thresholds())
+    numbers = [*thresholds, *score.ravel(), *result.alpha, result.gap, result.violation, result.objective]
     return {"finite": bool(np.all(np.isfinite(numbers))), "status": result.status, "gap": result.gap}
 
 for case in json.load(sys.stdin):
@@ -657,7 +658,7 @@ def test_very_large_values_give_a_finite_model_or_a_clear_sentence(large_outcome
 @pytest.mark.parametrize("C", [1e-300, 1e-100, 1e100, 1e300])
 def test_an_extreme_C_gives_a_finite_model(estimator, C):
     model = estimator(C=C, time_limit=5.0).fit(X, Y)
-    assert np.all(np.isfinite(model.thresholds_))
+    assert np.all(np.isfinite(np.concatenate(model._model_thresholds())))
     assert np.all(np.isfinite(model.decision_function(X)))
     assert np.isfinite(model.result_.gap)
 

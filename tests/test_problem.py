@@ -203,6 +203,57 @@ def test_a_C_per_sample_is_a_weight(name):
     np.testing.assert_array_equal(weighted.hinges.cap, C[weighted.hinges.sample])
 
 
+# NPSVOR
+
+
+def npsvor_with_weights(rank: int, seed: int = 9):
+    """The machine of one rank with prices C1 and C2 that differ from sample to sample; some are 0."""
+    X, y = random_data(seed)
+    rng = np.random.default_rng(seed)
+    C1, C2 = rng.uniform(0, 3, size=(2, len(y))) * (rng.random(size=(2, len(y))) > 0.1)
+    return formulations.npsvor(y, rank, 0.2, C1, C2), RBF(0.5)(X, X), y, C1, C2
+
+
+@pytest.mark.parametrize("rank", range(N_RANKS))
+def test_npsvor_is_the_papers_objective(rank):
+    """Shi et al. 2021, (4), with an appended 1 in the place of the intercept, sample by sample."""
+    problem, K, y, C1, C2 = npsvor_with_weights(rank)
+    rng = np.random.default_rng(rank)
+    alpha, intercept = rng.uniform(0, problem.hinges.cap), rng.normal()
+    beta = problem.beta(alpha)
+    score = K @ beta + intercept
+    loss = 0.0
+    for i in range(len(y)):
+        if y[i] == rank:
+            loss += C1[i] * max(abs(score[i]) - 0.2, 0.0)
+        else:
+            loss += C2[i] * max(1 - (1 if y[i] > rank else -1) * score[i], 0.0)
+    expected = 0.5 * (beta @ K @ beta + intercept**2) + loss
+    assert problem.primal(alpha, K @ beta, np.array([-intercept])) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("rank", range(N_RANKS))
+def test_npsvor_of_every_rank_with_weights_at_the_oracles_optimum(rank):
+    problem, K, *_ = npsvor_with_weights(rank)
+    dual, primal = dual_optimum(problem, K), primal_optimum(problem, K)
+    assert dual.objective == pytest.approx(primal.objective, rel=1e-7)
+    alpha = snapped(problem, dual.alpha)
+    proof = problem.certificate(alpha, K @ problem.beta(alpha))
+    assert proof.relative_gap <= 1e-6
+    np.testing.assert_allclose(proof.thresholds, primal.b, atol=1e-5)
+    appended = Problem(problem.hinges, Thresholds.NONE, problem.n_samples)
+    assert dual_optimum(appended, K + 1).objective == pytest.approx(dual.objective, rel=1e-7)
+
+
+def test_npsvor_without_a_sample_of_its_rank_divides_those_below_from_those_above():
+    _, y = random_data(10)
+    y = np.where(y >= 2, y + 1, y)
+    problem = formulations.npsvor(y, 2, 0.2, 1.0, 3.0)
+    svc = formulations.svc(np.where(y > 2, 1.0, -1.0), 3.0, Thresholds.PENALIZED)
+    for column in vars(svc.hinges):
+        np.testing.assert_array_equal(getattr(problem.hinges, column), getattr(svc.hinges, column))
+
+
 # Where Chu & Keerthi's (18) stops too early
 
 

@@ -2,61 +2,29 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <variant>
-
 #include "bindings.hpp"
-#include "linear/dcd1.hpp"
-#include "linear/dcd2.hpp"
+#include "dcd1.hpp"
+#include "dcd2.hpp"
 
-namespace ordsvm {
+namespace ordsvm::linear {
 namespace {
 
-/// Rows of any type, on arrays of Python's.
-struct AnyRows {
-  std::variant<LinearRows<DenseView<float>>, LinearRows<DenseView<double>>, LinearRows<CsrView<float, std::int32_t>>,
-               LinearRows<CsrView<float, std::int64_t>>, LinearRows<CsrView<double, std::int32_t>>,
-               LinearRows<CsrView<double, std::int64_t>>>
-      rows;
-};
-
-template <class T>
-void bind_dense(nb::module_& m) {
-  m.def(
-      "linear_rows", [](Matrix<T> data, bool bias) { return AnyRows{LinearRows(view(data), bias)}; },
-      "data"_a.noconvert(), nb::kw_only(), "bias"_a, nb::keep_alive<0, 1>());
-}
-
-template <class T, class I>
-void bind_csr(nb::module_& m) {
-  m.def(
-      "linear_rows",
-      [](Vector<const T> values, Vector<const I> columns, Vector<const I> starts, Index n_columns, bool bias) {
-        return AnyRows{LinearRows(view(values, columns, starts, n_columns), bias)};
-      },
-      "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(), nb::kw_only(), "n_columns"_a, "bias"_a,
-      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
-}
+using Problems = std::vector<RankProblem>;
 
 template <template <class> class Dcd>
-std::unique_ptr<RankMachines> make(const AnyRows& rows, Vector<const SampleIndex> label, Vector<const double> weight,
-                                   const std::vector<RankProblem>& problems, const DcdOptions& options) {
+std::unique_ptr<RankMachines> make(const Block& block, Vector<const SampleIndex> label, Vector<const double> weight,
+                                   const Problems& problems, bool bias, const DcdOptions& options) {
   return std::visit(
-      [&]<class Rows>(const Rows& own) -> std::unique_ptr<RankMachines> {
-        return std::make_unique<Ranks<Dcd, Rows>>(RankSamples(own, span(label), span(weight)), problems, options);
+      [&]<class View>(const View& view) -> std::unique_ptr<RankMachines> {
+        RankSamples samples(BiasedRows(view, bias), span(label), span(weight));
+        return std::make_unique<Ranks<Dcd, BiasedRows<View>>>(std::move(samples), problems, options);
       },
-      rows.rows);
+      block.rows);
 }
 
 }  // namespace
 
 void bind_dcd(nb::module_& m) {
-  nb::class_<AnyRows>(m, "LinearRows");
-  bind_dense<float>(m);
-  bind_dense<double>(m);
-  bind_csr<float, std::int32_t>(m);
-  bind_csr<float, std::int64_t>(m);
-  bind_csr<double, std::int32_t>(m);
-  bind_csr<double, std::int64_t>(m);
   nb::class_<RankProblem>(m, "RankProblem")
       .def(
           "__init__",
@@ -74,41 +42,30 @@ void bind_dcd(nb::module_& m) {
           },
           "eps"_a, "until"_a, "n_threads"_a, "watch"_a)
       .def("refresh", &RankMachines::refresh, nb::call_guard<nb::gil_scoped_release>())
-      .def("beta", [](const RankMachines& self) { return to_numpy(self.beta(), self.n_samples(), self.n_ranks()); })
-      .def("weights",
-           [](const RankMachines& self) {
-             std::vector<double> weights = self.weights();
-             const std::size_t n_weights = weights.size() / self.n_ranks();
-             return to_numpy(std::move(weights), self.n_ranks(), n_weights);
+      .def("beta",
+           [](const RankMachines& machines) {
+             return to_numpy(machines.beta(), machines.n_samples(), machines.n_ranks());
            })
-      .def("scores",
-           [](const RankMachines& self) {
-             std::vector<double> scores;
-             {
-               const nb::gil_scoped_release release;
-               scores = self.scores();
-             }
-             return to_numpy(std::move(scores), self.n_samples(), self.n_ranks());
-           })
-      .def("curvature",
-           [](const RankMachines& self) { return to_numpy(std::vector(self.curvature()), self.n_samples()); })
+      .def("curvature", [](const RankMachines& machines) { return to_numpy(std::vector(machines.curvature())); })
       .def_prop_ro("violation", &RankMachines::violation)
       .def_prop_ro("epochs", &RankMachines::epochs)
       .def_prop_ro("active", &RankMachines::active);
   m.def(
       "dcd1",
-      [](const AnyRows& rows, Vector<const SampleIndex> label, Vector<const double> weight,
-         const std::vector<RankProblem>& problems, bool permute,
-         std::uint32_t seed) { return make<Dcd1>(rows, label, weight, problems, {.permute = permute, .seed = seed}); },
-      "rows"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "problems"_a, nb::kw_only(), "permute"_a, "seed"_a,
-      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+      [](const Block& block, Vector<const SampleIndex> label, Vector<const double> weight, const Problems& problems,
+         bool bias, bool permute, std::uint64_t seed) {
+        return make<Dcd1>(block, label, weight, problems, bias, {.permute = permute, .seed = seed});
+      },
+      "block"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "problems"_a, nb::kw_only(), "bias"_a, "permute"_a,
+      "seed"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
   m.def(
       "dcd2",
-      [](const AnyRows& rows, Vector<const SampleIndex> label, Vector<const double> weight,
-         const std::vector<RankProblem>& problems, bool shrink,
-         std::uint32_t seed) { return make<Dcd2>(rows, label, weight, problems, {.shrink = shrink, .seed = seed}); },
-      "rows"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "problems"_a, nb::kw_only(), "shrink"_a, "seed"_a,
-      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+      [](const Block& block, Vector<const SampleIndex> label, Vector<const double> weight, const Problems& problems,
+         bool bias, bool shrink, std::uint64_t seed) {
+        return make<Dcd2>(block, label, weight, problems, bias, {.shrink = shrink, .seed = seed});
+      },
+      "block"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "problems"_a, nb::kw_only(), "bias"_a, "shrink"_a,
+      "seed"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
 }
 
-}  // namespace ordsvm
+}  // namespace ordsvm::linear

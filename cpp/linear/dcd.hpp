@@ -18,15 +18,15 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <span>
 #include <vector>
 
-#include "linear/rows.hpp"
-#include "monitor.hpp"
-#include "threads.hpp"
+#include "../monitor.hpp"
+#include "../threads.hpp"
+#include "order.hpp"
+#include "rows.hpp"
 
-namespace ordsvm {
+namespace ordsvm::linear {
 
 /// What all ranks share.
 template <class Rows>
@@ -54,7 +54,7 @@ struct RankProblem {
 struct DcdOptions {
   bool permute = false;  // Algorithm 1 only
   bool shrink = true;    // Algorithm 2 only
-  std::uint32_t seed = 0;
+  std::uint64_t seed = 0;
 };
 
 /// Where a quadratic with this slope and curvature at 0 has its minimum: for an empty row without bias, curvature 0, it
@@ -80,11 +80,10 @@ struct Violations {
   }
 };
 
-/// A fresh order. numpy.random.RandomState(seed) draws the same numbers.
+/// A fresh order of single variables, as the paper has it; Order keeps blocks of rows together.
 template <class T>
-void shuffle_order(std::vector<T>& order, std::mt19937& generator) {
-  for (std::size_t j = order.size(); j > 1; --j)
-    std::swap(order[j - 1], order[static_cast<std::uint64_t>(generator()) * j >> 32]);
+void shuffle_order(std::vector<T>& order, Random& random) {
+  for (std::size_t j = order.size(); j > 1; --j) std::swap(order[j - 1], order[random.below(j)]);
 }
 
 /// What may be rounding in `count` violations, of rows with this length in all, when the parts beta_j x_j of w have that.
@@ -107,9 +106,8 @@ class RankMachines {
   virtual double violation() const = 0;
   /// Weights from the dual variables anew: leaves behind what rounding has added up to.
   virtual void refresh() = 0;
-  virtual std::vector<double> beta() const = 0;     // (n_samples, n_ranks)
-  virtual std::vector<double> weights() const = 0;  // (n_ranks, n_columns + 1)
-  virtual std::vector<double> scores() const = 0;   // (n_samples, n_ranks)
+  /// The weights of the rows in w, (n_samples, n_ranks).
+  virtual std::vector<double> beta() const = 0;
 
   virtual Index n_samples() const = 0;
   virtual Index n_ranks() const = 0;
@@ -185,19 +183,6 @@ class Ranks final : public RankMachines {
     return all;
   }
 
-  std::vector<double> weights() const override {
-    std::vector<double> all;
-    for (const auto& rank : ranks_) all.insert(all.end(), rank.w().begin(), rank.w().end());
-    return all;
-  }
-
-  std::vector<double> scores() const override {
-    std::vector<double> all(n_samples() * ranks_.size());
-    for (std::size_t k = 0; k < ranks_.size(); ++k)
-      for (Index i = 0; i < n_samples(); ++i) all[i * ranks_.size() + k] = samples_->rows.dot(i, ranks_[k].w());
-    return all;
-  }
-
   Index n_samples() const override { return samples_->rows.size(); }
   Index n_ranks() const override { return static_cast<Index>(ranks_.size()); }
   Index epochs() const override {
@@ -217,4 +202,4 @@ class Ranks final : public RankMachines {
   std::vector<Dcd<Rows>> ranks_;
 };
 
-}  // namespace ordsvm
+}  // namespace ordsvm::linear

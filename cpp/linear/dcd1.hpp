@@ -14,15 +14,15 @@
 
 #include <numeric>
 
-#include "linear/dcd.hpp"
+#include "dcd.hpp"
 
-namespace ordsvm {
+namespace ordsvm::linear {
 
 template <class Rows>
 class Dcd1 {
  public:
   Dcd1(const RankSamples<Rows>& samples, const RankProblem& problem, const DcdOptions& options)
-      : samples_(samples), problem_(problem), permute_(options.permute), generator_(options.seed) {
+      : samples_(samples), problem_(problem), permute_(options.permute), random_(options.seed) {
     for (const bool own : {true, false}) {
       for (Index i = 0; i < samples.rows.size(); ++i)
         if (samples.weight[i] > 0.0 && (samples.label[i] == problem.rank) == own) sample_.push_back(i);
@@ -37,7 +37,7 @@ class Dcd1 {
   /// One epoch, or what is left of one that had to pause: it pauses when `stop` is set.
   void epoch(double, const std::atomic<bool>& stop) {
     if (position_ == 0) {
-      if (permute_) shuffle_order(order_, generator_);
+      if (permute_) shuffle_order(order_, random_);
       met_ = {};
     }
     for (; position_ < order_.size(); ++position_) {
@@ -90,7 +90,7 @@ class Dcd1 {
   const RankSamples<Rows>& samples_;
   RankProblem problem_;
   bool permute_;
-  std::mt19937 generator_;
+  Random random_;
   std::vector<Index> sample_;  // those of the rank, then the others
   std::size_t n_own_ = 0;
   std::vector<double> alpha_;  // alpha+ and alpha- of the rank, beta of the others
@@ -102,4 +102,4 @@ class Dcd1 {
   Index epochs_ = 0;
 };
 
-}  // namespace ordsvm
+}  // namespace ordsvm::linear

@@ -15,15 +15,15 @@
 // where no sample is of another rank all violations are 0.
 #pragma once
 
-#include "linear/dcd.hpp"
+#include "dcd.hpp"
 
-namespace ordsvm {
+namespace ordsvm::linear {
 
 template <class Rows>
 class Dcd2 {
  public:
   Dcd2(const RankSamples<Rows>& samples, const RankProblem& problem, const DcdOptions& options)
-      : samples_(samples), problem_(problem), shrink_(options.shrink), generator_(options.seed) {
+      : samples_(samples), problem_(problem), shrink_(options.shrink), random_(options.seed) {
     for (Index i = 0; i < samples.rows.size(); ++i)
       if (samples.weight[i] > 0.0) all_.push_back(static_cast<SampleIndex>(i));
     active_ = all_;
@@ -34,7 +34,7 @@ class Dcd2 {
   /// One epoch, or what is left of one that had to pause: it pauses when `stop` is set.
   void epoch(double eps, const std::atomic<bool>& stop) {
     if (position_ == 0) {
-      shuffle_order(active_, generator_);
+      shuffle_order(active_, random_);
       met_ = {};
       kept_ = 0;
     }
@@ -127,7 +127,7 @@ class Dcd2 {
   const RankSamples<Rows>& samples_;
   RankProblem problem_;
   bool shrink_;
-  std::mt19937 generator_;
+  Random random_;
   std::vector<double> alpha_, w_;
   std::vector<SampleIndex> all_, active_;                 // T
   double bar_ = std::numeric_limits<double>::infinity();  // M
@@ -138,4 +138,4 @@ class Dcd2 {
   Index epochs_ = 0;
 };
 
-}  // namespace ordsvm
+}  // namespace ordsvm::linear

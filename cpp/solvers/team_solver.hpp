@@ -38,10 +38,11 @@ class TeamSolver {
         return outcome(Status::stopped);
       finish.set_floor(resolution<T>(hinges_, variables_.alpha, diagonal_));
       const double exact = optimality();
+      const bool stuck = quiet && steps_ == before && exact > finish.reach();  // nobody sees what is wrong
       if (quiet || exact <= finish.reach())
         if (const auto end = finish.decide(exact)) return outcome(*end);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
-      if (quiet && steps_ == before && exact > finish.reach()) break;  // nobody sees what is wrong
+      if (stuck) break;
     }
     return outcome(Status::imprecise);
   }

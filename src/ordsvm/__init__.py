@@ -4,23 +4,32 @@ from importlib.metadata import version
 
 from ordsvm import datasets, metrics
 from ordsvm.estimators import (
+    NPSVOR,
     SVC,
     SVOR,
     SVOREX,
     SVORIM,
     SVR,
+    LinearNPSVOR,
+    LinearSVC,
+    LinearSVOR,
+    LinearSVR,
     RedSVM,
     RoundedRegressor,
     ShashuaLevinSVOR,
     certify,
 )
+from ordsvm.linear import DCD1, DCD2, RankDCD
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD
 
 __version__ = version("ordsvm")
 
 __all__ = [
+    "DCD1",
+    "DCD2",
     "GCD",
+    "NPSVOR",
     "SMO",
     "SVC",
     "SVOR",
@@ -31,7 +40,12 @@ __all__ = [
     "AsyGCD",
     "AsyORGCD",
     "FitResult",
+    "LinearNPSVOR",
+    "LinearSVC",
+    "LinearSVOR",
+    "LinearSVR",
     "Progress",
+    "RankDCD",
     "RedSVM",
     "RoundedRegressor",
     "ShashuaLevinSVOR",

@@ -34,6 +34,7 @@ def contestants() -> list[tuple[str, str, Any, str]]:
         ("SVORIM", "free", ordsvm.SVORIM(), "{}"),
         ("SVOREX", "adjacent, ordered", ordsvm.SVOREX(), "{}"),
         ("Shashua–Levin", "adjacent, free", ordsvm.ShashuaLevinSVOR(), "{}"),
+        ("NPSVOR", "one a rank", ordsvm.NPSVOR(), "{}"),
         ("SVR, rounded", "fixed", ordsvm.RoundedRegressor(SVR(epsilon=0.1)), "regressor__{}"),
     ]
 

@@ -16,6 +16,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+def ranks_of(score: Floats, thresholds: Floats) -> NDArray[np.int64]:
+    """For every score the first threshold above it, or their number if there is none; they may be out of order."""
+    below = score[:, None] < thresholds
+    return np.where(below.any(axis=1), below.argmax(axis=1), len(thresholds))
+
+
 class Levels(NamedTuple):
     """The hinges of one threshold: where each changes slope, its sign and its cap."""
 

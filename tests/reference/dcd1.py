@@ -1,9 +1,8 @@
 """DCD-1 (Shi et al. 2021, Algorithm 1) for one rank: the twin of cpp/linear/dcd1.hpp."""
 
 import numpy as np
-from numpy.random import RandomState
 
-from tests.reference.shuffle import shuffle
+from tests.reference.shuffle import Random, shuffle
 
 
 def dcd1(X, y, rank, C1, C2, epsilon, eps_s: float, max_iter: int, seed: int | None) -> tuple[np.ndarray, int]:
@@ -13,7 +12,7 @@ def dcd1(X, y, rank, C1, C2, epsilon, eps_s: float, max_iter: int, seed: int | N
     direction = np.concatenate([-np.ones(len(own)), np.ones(len(own)), np.where(y[others] > rank, 1.0, -1.0)])
     offset = np.repeat([epsilon, -1.0], [2 * len(own), len(others)])
     cap = np.repeat([C1, C2], [2 * len(own), len(others)])
-    alpha, w, order, random = np.zeros(len(sample)), np.zeros(X.shape[1]), list(range(len(sample))), RandomState(seed)
+    alpha, w, order, random = np.zeros(len(sample)), np.zeros(X.shape[1]), list(range(len(sample))), Random(seed or 0)
     epochs, largest = 0, np.inf
     while epochs < max_iter and largest > eps_s:
         if seed is not None:

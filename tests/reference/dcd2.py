@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from tests.reference.shuffle import shuffle
+from tests.reference.shuffle import Random, shuffle
 
 
 def dcd2(X, y, rank, C1, C2, epsilon, eps_s: float, max_iter: int, seed: int, shrinking: bool):
     """The weights β of the rows of X, and how many samples are in T for the next epoch, after every one."""
     side, A, everything = np.where(y > rank, 1.0, -1.0), np.sum(X**2, axis=1), list(range(len(y)))
     alpha, w, T, M, sizes = np.zeros(len(y)), np.zeros(X.shape[1]), everything.copy(), np.inf, []
-    random, first = np.random.RandomState(seed), 0.0
+    random, first = Random(seed), 0.0
     for _ in range(max_iter):
         shuffle(T, random)
         violations, kept = [0.0], []

@@ -5,33 +5,22 @@ This module and its siblings are the only ones that know scikit-learn's conventi
 
 from __future__ import annotations
 
-import hashlib
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm.checks import caller_level, check_number, check_positive
-from ordsvm.estimators.validation import (
-    check_callback,
-    check_gamma,
-    check_magnitude,
-    check_max_iter,
-    check_square_kernel,
-)
+from ordsvm.checks import check_number, check_positive
+from ordsvm.estimators.machine import Machine, canonical, fingerprint, finite_scores
+from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
 from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem
-from ordsvm.result import FitResult, combined
-from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, choose, solve
-from ordsvm.solvers.team import usable_threads
+from ordsvm.result import combined
+from ordsvm.solvers import KernelMatrix, Solution, Solver, choose, solve
 
 Floats = NDArray[np.float64]
 
@@ -49,36 +38,23 @@ class Task:
 
     def fingerprint(self) -> str:
         """Differs wherever labels, weights, costs or C do."""
-        digest = hashlib.sha256(self.order.tobytes())
-        for problem in self.problems:
-            h = problem.hinges
-            for column in (h.sample, h.threshold, h.sign, h.offset, h.cap):
-                digest.update(column.tobytes())
-        return digest.hexdigest()
+        tables = [problem.hinges for problem in self.problems]
+        columns = [column for h in tables for column in (h.sample, h.threshold, h.sign, h.offset, h.cap)]
+        return fingerprint(self.order, *columns)
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(Machine):
     """Training and scoring of a machine with a kernel. Subclasses name their parameters in `__init__`.
 
     Some machines consist of several problems over the same samples: these share the rows of the kernel matrix.
     """
 
-    C: Any
     kernel: Any
     gamma: Any
     degree: Any
     coef0: Any
-    tol: Any
     cache_size: Any
-    max_iter: Any
-    time_limit: Any
-    solver: Any
-    warm_start: Any
-    callback: Any
-    verbose: Any
-    n_threads: Any
     kernel_: Kernel
-    result_: FitResult
     n_iter_: Any  # a number, or one for every problem
     support_: NDArray[np.int64]
     support_vectors_: Any
@@ -131,17 +107,11 @@ class KernelMachine(BaseEstimator):
         """Keeps what is the machine's own of the solutions; β and the result are kept already."""
 
     def _check_parameters(self) -> None:
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
+        super()._check_parameters()
         check_positive("cache_size", self.cache_size)
         check_gamma(self.gamma)
         check_number("degree", self.degree, "a number that is not negative", lambda number: number >= 0)
         check_number("coef0", self.coef0, "a number", lambda number: True)
-        check_max_iter(self.max_iter)
-        check_callback(self.callback)
-        usable_threads(self.n_threads)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
         make_kernel(self.kernel, 1.0, 0.0, 1.0)
 
     def _check_training_data(self, X: Any) -> Any:
@@ -149,15 +119,15 @@ class KernelMachine(BaseEstimator):
         if self._is_precomputed():
             check_square_kernel(X)
         check_magnitude(X)
-        return _canonical(X)
+        return canonical(X)
 
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
-        return _canonical(validate_data(self, X, reset=False, **self._data_rules()))
+        return canonical(validate_data(self, X, reset=False, **self._data_rules()))
 
     def _data_rules(self) -> dict[str, Any]:
         finite = "allow-nan" if self._takes_missing_values() else True
-        return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": finite}
+        return super()._data_rules() | {"ensure_all_finite": finite}
 
     def _train(self, X: Any, task: Task) -> list[Solution]:
         """Solves the problems and keeps β and the result."""
@@ -191,16 +161,6 @@ class KernelMachine(BaseEstimator):
             solutions.append(solution)
         return solutions
 
-    def _control(self) -> Control:
-        return Control(
-            tol=float(self.tol),
-            max_iter=check_max_iter(self.max_iter),
-            time_limit=self.time_limit,
-            callback=self.callback,
-            verbose=bool(self.verbose),
-            n_threads=usable_threads(self.n_threads),
-        )
-
     def _starts(self, problems: Sequence[Problem]) -> Sequence[Floats | None]:
         """With warm_start, the previous α, if it has as many hinges, stretched to the new caps."""
         if not self.warm_start or not hasattr(self, "result_"):
@@ -228,9 +188,7 @@ class KernelMachine(BaseEstimator):
             scores = np.asarray(X @ self.coef_.T, dtype=np.float64)
         else:
             scores = self.kernel_.scores(X, self.support_vectors_, self.dual_coef_.T)
-        if not np.all(np.isfinite(scores)):
-            raise ValueError("Scores overflow for some rows of X: their values are too large for this kernel.")
-        return scores
+        return finite_scores(scores)
 
     @property
     def coef_(self) -> Floats:
@@ -240,37 +198,7 @@ class KernelMachine(BaseEstimator):
             raise AttributeError("coef_ is only available with kernel='linear'.")
         return np.asarray(self.support_vectors_.T @ self.dual_coef_.T, dtype=np.float64).T
 
-    def _warn(self, result: FitResult) -> None:
-        remedy = {
-            "max_iter": "raise max_iter",
-            "time_limit": "raise time_limit",
-            "callback": "let the callback return False for longer",
-            "precision": "float64 sums can't resolve such a tol",
-            "gap": "the gap does not close where a kernel is not positive semidefinite",
-        }[result.status]
-        warnings.warn(
-            f"{type(self).__name__} was stopped by {result.status} after {result.n_iter} steps with relative gap "
-            f"{result.relative_gap:.2g} and violation {result.violation:.2g} against tol={self.tol:g}: {remedy}, "
-            "raise tol, lower C or standardise the features.",
-            ConvergenceWarning,
-            stacklevel=caller_level(),
-        )
-
 
 def reordered(X: Any, order: NDArray[np.int64]) -> Any:
     """The rows of X in the order of a problem's samples."""
     return X if np.array_equal(order, np.arange(len(order))) else X[order]
-
-
-def _canonical(X: Any) -> Any:
-    """CSR with sorted, unique columns and both index arrays of one type, as the core reads it."""
-    if not sp.issparse(X):
-        return X
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    if X.indices.dtype != X.indptr.dtype:
-        X = type(X)((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
-        if X.indices.dtype != X.indptr.dtype:  # SciPy may narrow what it is given
-            X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    return X

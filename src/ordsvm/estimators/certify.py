@@ -12,27 +12,34 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm.estimators.base import KernelMachine, Task, reordered
+from ordsvm.estimators.linear.base import LinearMachine, LinearTask
 from ordsvm.kernels import Precomputed
+from ordsvm.linear.losses import certificate, weights
+from ordsvm.linear.table import ThresholdTable
 from ordsvm.problem import Certificate
 
 Floats = NDArray[np.float64]
 
 
-def certify(model: KernelMachine, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-    """Recomputes objective, duality gap and violation in float64 from `model.result_.alpha`.
+def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+    """Recomputes objective, duality gap and violation in float64 from the dual variables that the model has kept.
 
     X, y and sample_weight are those that the model was trained on; anything else, also a parameter changed since,
     is an error. Nothing of the solver is trusted: the hinges come from the labels, α is made feasible should it
     not be, the scores come from the kernel's formula in NumPy, not from the core, and the objective is that of the
     model's own thresholds. For a machine of several problems objectives and gaps are summed.
     """
-    if not isinstance(model, KernelMachine):
+    if not isinstance(model, KernelMachine | LinearMachine):
         raise TypeError(
             f"certify takes a machine of ordsvm, not {type(model).__name__}: pass the last step of a pipeline."
         )
     check_is_fitted(model)
     X = model._check_new_data(X)
     task = _task(model, X, y, sample_weight)
+    return _linear(model, X, task) if isinstance(model, LinearMachine) else _with_kernel(model, X, task)
+
+
+def _with_kernel(model: KernelMachine, X: Any, task: Task) -> Certificate:
     ends = np.cumsum([len(problem.hinges) for problem in task.problems])
     parts = np.split(model.result_.alpha, ends[:-1])
     alphas = [problem.repair(part) for problem, part in zip(task.problems, parts, strict=True)]
@@ -44,7 +51,22 @@ def certify(model: KernelMachine, X: Any, y: Any, sample_weight: Any = None) -> 
     return _total([problem.certificate(*proof) for problem, *proof in columns])
 
 
-def _task(model: KernelMachine, X: Any, y: Any, sample_weight: Any) -> Task:
+def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
+    if model._beta is None:
+        raise ValueError(f"{type(model).__name__} has kept no dual variables: train it with another solver.")
+    loss = model._losses_of(task)
+    beta = np.clip(model._beta, *loss.bounds())
+    thresholds = isinstance(task.table, ThresholdTable)
+    coef, _ = weights(X, beta, thresholds)
+    if not np.allclose(coef, np.atleast_2d(model.coef_).T, rtol=1e-9, atol=1e-9 * np.abs(coef).max(initial=0.0)):
+        raise ValueError(
+            "The model's weights are not those that its dual variables give on this X: pass the X that it was trained "
+            "on, row by row, and an unchanged model."
+        )
+    return certificate(X, beta, loss, thresholds, bool(model.fit_intercept), model._biases())
+
+
+def _task(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """What the model was trained on, or an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fit has warned

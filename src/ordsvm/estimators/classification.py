@@ -194,7 +194,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         C = class_prices(self.C, sample_weight, self.class_weight, target)
         present = classes_with_a_price(C, target, type(self).__name__)
         if not present.all():
-            _warn_left_out(target.classes[~present])
+            warn_left_out(target.classes[~present])
         order = self._by_class(target.codes)
         codes, C = target.codes[order], C[order]
         questions = _questions(np.flatnonzero(present), self.multi_class)
@@ -246,7 +246,7 @@ def _confidence(margins: Floats, n_classes: int) -> Floats:
     return total / (3 * (np.abs(total) + 1))
 
 
-def _warn_left_out(labels: NDArray[Any]) -> None:
+def warn_left_out(labels: NDArray[Any]) -> None:
     warnings.warn(
         f"No sample of positive weight has the label {', '.join(map(str, labels))}: it is left out of classes_ and "
         "will not be predicted.",

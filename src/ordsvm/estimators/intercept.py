@@ -1,4 +1,4 @@
-"""What SVC and SVR share: scores with an intercept, which is −b of their one threshold."""
+"""What SVC, SVR and NPSVOR share: scores with an intercept, which is −b of their one threshold."""
 
 from __future__ import annotations
 
@@ -18,19 +18,10 @@ Floats = NDArray[np.float64]
 INTERCEPTS = {"free": Thresholds.FREE, "penalized": Thresholds.PENALIZED, "none": Thresholds.NONE}
 
 
-class InterceptMachine(KernelMachine):
+class OneThresholdMachine(KernelMachine):
     """A machine whose problems have one threshold each."""
 
-    intercept: Any
     intercept_: Floats
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("intercept", self.intercept, INTERCEPTS)
-        _check_pair(self.solver, self.intercept)
-
-    def _thresholds(self) -> Thresholds:
-        return INTERCEPTS[self.intercept]
 
     def _recover(self, task: Task, target: Any, solutions: Sequence[Solution]) -> None:
         self.intercept_ = 0.0 - np.concatenate([solution.thresholds for solution in solutions])
@@ -41,6 +32,20 @@ class InterceptMachine(KernelMachine):
     def _margins(self, X: Any) -> Floats:
         """f(x) + intercept: a row for every sample, a column for every problem."""
         return self._scores(self._check_new_data(X)) + self.intercept_
+
+
+class InterceptMachine(OneThresholdMachine):
+    """Its user chooses how the intercept is treated."""
+
+    intercept: Any
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("intercept", self.intercept, INTERCEPTS)
+        _check_pair(self.solver, self.intercept)
+
+    def _thresholds(self) -> Thresholds:
+        return INTERCEPTS[self.intercept]
 
 
 def _check_pair(solver: Any, intercept: str) -> None:

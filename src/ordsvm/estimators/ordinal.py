@@ -20,7 +20,7 @@ from ordsvm.estimators.validation import class_prices, classes_with_a_price
 from ordsvm.labels import Ranks, encode_labels
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.solvers import Solution
-from ordsvm.thresholds import undetermined
+from ordsvm.thresholds import ranks_of, undetermined
 
 Floats = NDArray[np.float64]
 
@@ -28,15 +28,20 @@ Floats = NDArray[np.float64]
 def _loose_ranks(problem: Problem, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Ranks without samples beside a threshold that nothing determines."""
     loose = undetermined(problem.levels(np.zeros(problem.n_samples)), problem.thresholds is Thresholds.ORDERED)
+    require_prices(loose, present)
+    if problem.thresholds is Thresholds.PENALIZED:  # the penalty determines what no sample does
+        return np.zeros(len(present), dtype=bool)
+    return (np.append(loose, False) | np.insert(loose, 0, False)) & ~present
+
+
+def require_prices(loose: NDArray[np.bool_], present: NDArray[np.bool_]) -> None:
+    """A loose threshold between two ranks that have samples is the cost's doing."""
     between = loose & present[:-1] & present[1:]
     if between.any():
         raise ValueError(
             f"The cost puts no price on one side of the threshold above rank {int(np.flatnonzero(between)[0])}: "
             "give a cost matrix in which neighbouring ranks differ."
         )
-    if problem.thresholds is Thresholds.PENALIZED:  # the penalty determines what no sample does
-        return np.zeros(len(present), dtype=bool)
-    return (np.append(loose, False) | np.insert(loose, 0, False)) & ~present
 
 
 def _warn_loose(labels: NDArray[Any]) -> None:
@@ -148,9 +153,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the first threshold above the score, or the highest label if there is none."""
-        below = self.decision_function(X)[:, None] < self.thresholds_
-        rank = np.where(below.any(axis=1), below.argmax(axis=1), len(self.thresholds_))
-        return self.classes_[rank]
+        score = self.decision_function(X)
+        return self.classes_[ranks_of(score, self.thresholds_)]
 
     @abstractmethod
     def _hinges(self, codes: NDArray[np.int64], n_ranks: int, C: Floats, worth: Floats | None) -> Problem:

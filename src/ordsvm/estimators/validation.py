@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 
-from ordsvm.checks import as_floats, check_number
+from ordsvm.checks import as_floats, check_number, shortened
 from ordsvm.labels import Ranks, require_y
 
 Floats = NDArray[np.float64]
@@ -36,6 +36,16 @@ def check_max_iter(max_iter: Any) -> int:
 def check_callback(callback: Any) -> None:
     if callback is not None and not callable(callback):
         raise ValueError(f"callback={callback!r} is not valid: give None or a function of a Progress.")
+
+
+def check_seed(random_state: Any) -> np.random.RandomState:
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state={shortened(random_state)} is not valid: give None, a whole number from 0 to 2³² − 1 or a "
+            "numpy.random.RandomState."
+        ) from None
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int, in_need: str = "two classes") -> Floats:

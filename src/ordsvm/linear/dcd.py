@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ordsvm import _core
 from ordsvm.checks import check_flag, check_number
-from ordsvm.linear.certificate import lane_certificate
-from ordsvm.linear.rows import linear_rows
+from ordsvm.linear.losses import certificate, losses, weights
+from ordsvm.linear.rows import block_of
 from ordsvm.linear.solution import LinearSolution
 from ordsvm.linear.table import LaneTable, npsvor
 from ordsvm.problem import Certificate
@@ -26,57 +26,69 @@ Labels = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
+class Samples:
+    """Checked data: rows with their labels and weights, and whether a 1 is appended to the rows."""
+
+    X: Any
+    labels: Labels
+    weight: Floats
+    bias: bool = True
+
+
+@dataclass(frozen=True)
 class DCD1:
     """Dual coordinate descent on the n + l variables of each rank (Shi et al. 2021, Algorithm 1), for NPSVOR only.
 
-    eps_s          an epoch in which no violation (15) is larger ends a rank, unless the duality gap of all ranks
-                   together is still above `tol`: then eps_s becomes smaller
-    permute        a fresh random order every epoch, as in LIBLINEAR; the paper's algorithm goes from first to last
-    random_state   seeds the orders
+    eps_s     an epoch in which no violation (15) is larger ends a rank, unless the duality gap of all ranks together
+              is still above `tol`: then eps_s becomes smaller
+    permute   a fresh random order every epoch, as in LIBLINEAR; the paper's algorithm goes from first to last
+    seed      of these orders
 
     The algorithm and the slips of the paper: cpp/linear/dcd1.hpp.
     """
 
     eps_s: float = 0.1
     permute: bool = False
-    random_state: int = 0
+    seed: int = 0
 
     name: ClassVar[str] = "dcd-1"
 
     def __post_init__(self) -> None:
         _check_eps(self.eps_s)
         check_flag("permute", self.permute)
-        _check_seed(self.random_state)
+        _check_seed(self.seed)
 
-    def machines(self, *problem: Any) -> _core.RankMachines:
-        return _core.dcd1(*problem, permute=self.permute, seed=self.random_state)
+    def machines(self, samples: Samples, problems: list[_core.RankProblem]) -> _core.RankMachines:
+        X, label, weight, bias = samples.X, samples.labels, samples.weight, samples.bias
+        return _core.dcd1(block_of(X), label, weight, problems, bias=bias, permute=self.permute, seed=self.seed)
 
 
 @dataclass(frozen=True)
 class DCD2:
     """Dual coordinate descent with one variable a sample and rank (Shi et al. 2021, Algorithm 2), for NPSVOR only.
 
-    eps_s          an epoch whose violations (27) add up to less than this share of the first epoch's (28) ends a rank,
-                   unless the duality gap of all ranks together is still above `tol`: then eps_s becomes smaller
-    shrinking      leave out samples that are held at a bound (29)-(31), until the end is near
-    random_state   seeds the fresh random order of every epoch
+    eps_s       an epoch whose violations (27) add up to less than this share of the first epoch's (28) ends a rank,
+                unless the duality gap of all ranks together is still above `tol`: then eps_s becomes smaller
+    shrinking   leave out samples that are held at a bound (29)-(31), until the end is near
+    seed        of the fresh random order of every epoch
 
     The algorithm and the slips of the paper: cpp/linear/dcd2.hpp.
     """
 
     eps_s: float = 0.1
     shrinking: bool = True
-    random_state: int = 0
+    seed: int = 0
 
     name: ClassVar[str] = "dcd-2"
 
     def __post_init__(self) -> None:
         _check_eps(self.eps_s)
         check_flag("shrinking", self.shrinking)
-        _check_seed(self.random_state)
+        _check_seed(self.seed)
 
-    def machines(self, *problem: Any) -> _core.RankMachines:
-        return _core.dcd2(*problem, shrink=self.shrinking, seed=self.random_state)
+    def machines(self, samples: Samples, problems: list[_core.RankProblem]) -> _core.RankMachines:
+        X, label, weight, bias = samples.X, samples.labels, samples.weight, samples.bias
+        return _core.dcd2(block_of(X), label, weight, problems, bias=bias, shrink=self.shrinking, seed=self.seed)
 
 
 def solve_dcd(
@@ -95,23 +107,13 @@ def solve_dcd(
 
     X is CSR or dense in C order and checked already; control.max_iter counts the epochs of a rank. The gap alone
     decides about convergence: the violation of the result may be above tol. Other machines are not for these solvers,
-    nor are targets and the squared hinge loss, which no table shows.
+    nor are targets and the squared hinge loss, which no table shows. They begin at 0, as in the paper.
     """
     if targets is not None or squared:
         raise _not_for(solver)
     samples = Samples(X, labels, np.ones(len(labels)) if weight is None else weight, intercept)
     run = Run(samples, table, solver, control)
     return run.solution(run.to_the_end())
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Checked data: rows with their labels and weights, and whether a 1 is appended to the rows."""
-
-    X: Any
-    labels: Labels
-    weight: Floats
-    bias: bool = True
 
 
 class Run:
@@ -122,14 +124,12 @@ class Run:
 
     def __init__(self, samples: Samples, table: LaneTable, solver: DCD1 | DCD2, control: Control) -> None:
         self.started = time.perf_counter()
-        self.samples, self.table, self.solver, self.control = samples, table, solver, control
+        self.samples, self.solver, self.control = samples, solver, control
         self.eps = solver.eps_s
         self.history: list[Progress] = []
-        rows, problems = linear_rows(samples.X, samples.bias), _rank_problems(table, solver)
-        self.core = solver.machines(rows, samples.labels, samples.weight, problems)
+        self.core = solver.machines(samples, _rank_problems(table, solver))
+        self._losses = losses(table, samples.labels, samples.weight, None, False)
         self._length = np.sqrt(self.core.curvature())
-        if not self._length.max() < 1e75:
-            raise ValueError("X has values too large to compute with: scale the features, for instance to at most 1.")
         self._n_threads = usable_threads(control.n_threads)
         self._limit = control.max_iter if control.max_iter >= 0 else np.iinfo(np.int64).max
         self._paused = False
@@ -163,30 +163,30 @@ class Run:
         return self._paused
 
     def certificate(self) -> Certificate:
-        """What the dual variables prove, if the weights of the core are theirs but for rounding."""
-        beta, weights = self.core.beta(), self.core.weights()
+        """What the dual variables prove; a gap that may be smaller by rounding only is not claimed to be."""
+        beta = self.core.beta()
+        proof = certificate(self.samples.X, beta, self._losses, intercept=self.samples.bias)
         rounding = 4 * np.finfo(np.float64).eps * np.outer(self._length, self._length @ np.abs(beta))
-        norm = np.sum(weights**2, axis=1)
-        labels, weight = self.samples.labels, self.samples.weight
-        return lane_certificate(self.table, labels, weight, beta, norm, self.core.scores(), rounding)
+        error = np.sum((self._losses.upper - self._losses.lower + np.abs(beta)) * rounding)
+        return replace(proof, gap=max(proof.gap, proof.primal - proof.dual) + float(error))
 
     def solution(self, status: str) -> LinearSolution:
-        self.core.refresh()
-        certificate, weights, beta = self.certificate(), self.core.weights(), self.core.beta()
+        proof, beta = self.certificate(), self.core.beta()
         result = FitResult(
             status=status,
             solver=self.solver.name,
             n_iter=self.core.epochs,
-            objective=certificate.primal,
-            gap=certificate.gap,
-            relative_gap=certificate.relative_gap,
-            violation=certificate.violation,
+            objective=proof.primal,
+            gap=proof.gap,
+            relative_gap=proof.relative_gap,
+            violation=proof.violation,
             seconds=self.seconds(),
             kernel_rows=0,
             alpha=beta.ravel(),
             history=tuple(self.history),
         )
-        return LinearSolution(coef=weights[:, :-1].T, intercept=weights[:, -1], beta=beta, result=result)
+        coef, intercept = weights(self.samples.X, beta, thresholds=False, intercept=self.samples.bias)
+        return LinearSolution(coef, intercept, beta, result)
 
     def _judge(self) -> str | None:
         """Where the paper's rule holds for every rank: how it ends, or None, and a smaller eps, for a large gap."""
@@ -209,19 +209,19 @@ class Run:
 
     def _look(self) -> bool:
         began = time.perf_counter()
-        certificate, beta = self.certificate(), self.core.beta()
+        proof, beta = self.certificate(), self.core.beta()
         progress = Progress(
             solver=self.solver.name,
             n_iter=self.core.epochs,
             seconds=self.seconds(),
-            objective=certificate.primal,
-            gap=certificate.gap,
-            relative_gap=certificate.relative_gap,
-            violation=certificate.violation,
+            objective=proof.primal,
+            gap=proof.gap,
+            relative_gap=proof.relative_gap,
+            violation=proof.violation,
             n_support=int(np.count_nonzero(beta.any(axis=1))),
             kernel_rows=0,
             n_active=self.core.active,
-            thresholds=certificate.thresholds,
+            thresholds=proof.thresholds,
         )
         self.history.append(progress)
         if self.control.verbose:
@@ -260,5 +260,5 @@ def _check_eps(eps_s: Any) -> None:
 
 
 def _check_seed(seed: Any) -> None:
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**32:
-        raise ValueError(f"random_state={seed!r} is not valid: give a whole number from 0 to 2**32 - 1.")
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**64:
+        raise ValueError(f"seed={seed!r} is not valid: give a whole number from 0 to 2**64 - 1.")

@@ -1,6 +1,9 @@
+"""Where a linear machine reads its rows: arrays in memory, as one block."""
+
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,9 +11,34 @@ import scipy.sparse as sp
 from ordsvm import _core
 
 
-def linear_rows(X: Any, bias: bool) -> _core.LinearRows:
-    """Rows of checked X (CSR, or dense in C order) where they lie, as the core reads them: a 1 appended for a bias."""
-    if sp.issparse(X):
-        starts = X.indptr.astype(X.indices.dtype, copy=False)
-        return _core.linear_rows(X.data, X.indices, starts, n_columns=X.shape[1], bias=bias)
-    return _core.linear_rows(np.ascontiguousarray(X), bias=bias)
+class RowSource(Protocol):
+    """Blocks of rows, shown as often as a solver wants to pass over them."""
+
+    n_samples: int
+    n_features: int
+
+    def blocks(self) -> Iterator[tuple[int, _core.Block]]:
+        """The number of the first row of a block, and the block; from the first row to the last."""
+
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int, _core.Block]]:
+        """The same in a random order."""
+
+
+class RowsInMemory:
+    """A CSR matrix (whichever indices, float32 or float64) or a C-ordered array, used where it lies."""
+
+    def __init__(self, X: Any) -> None:
+        self.n_samples, self.n_features = X.shape
+        self._block = block_of(X)
+
+    def blocks(self) -> Iterator[tuple[int, _core.Block]]:
+        yield 0, self._block
+
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int, _core.Block]]:
+        return self.blocks()
+
+
+def block_of(X: Any) -> _core.Block:
+    if not sp.issparse(X):
+        return _core.dense_block(X)
+    return _core.csr_block(X.data, X.indices, X.indptr.astype(X.indices.dtype, copy=False), X.shape[1])

@@ -38,6 +38,17 @@ class LaneTable:
         return self.lower.shape[1]
 
 
+@dataclass(frozen=True)
+class ThresholdTable:
+    """One weight vector w and penalised thresholds b: sample i with label y asks sign·(w·x_i − b_k) ≥ 1 at cost cap.
+
+    Arrays of shape (n_labels, n_thresholds); cap 0 asks nothing.
+    """
+
+    sign: Floats
+    cap: Floats
+
+
 def npsvor(n_ranks: int, C1: float, C2: float, epsilon: float) -> LaneTable:
     """NPSVOR (Shi et al. 2021, (4) and (17)), a lane per rank: within ε of 0 on its rank, beyond ±1 on the others.
 
@@ -50,3 +61,34 @@ def npsvor(n_ranks: int, C1: float, C2: float, epsilon: float) -> LaneTable:
         offset=side.astype(np.float64),
         epsilon=np.where(side == 0, epsilon, 0.0),
     )
+
+
+def one_vs_rest(n_classes: int, C: float) -> LaneTable:
+    """C-SVC of several classes, a lane per class: beyond +1 on it, beyond −1 on all others."""
+    return _questions(2.0 * np.eye(n_classes) - 1.0, C)
+
+
+def binary(C: float) -> LaneTable:
+    """C-SVC of two classes in one lane: beyond −1 on the first, beyond +1 on the second."""
+    return _questions(np.array([[-1.0], [1.0]]), C)
+
+
+def regression(C: float, epsilon: float) -> LaneTable:
+    """ε-SVR, one lane and one label: within ε of the offset, to which the target of a sample is added."""
+    lower, upper, offset, free = np.array([-C, C, 0.0, epsilon]).reshape(4, 1, 1)
+    return LaneTable(lower, upper, offset, free)
+
+
+def svor(n_ranks: int, C: float, worth: Floats | None = None) -> ThresholdTable:
+    """The concise SVOR (Gu et al. 2020) and RedSVM: above the thresholds below its rank, below the others.
+
+    `worth[rank, threshold]` scales the cap (see `ordsvm.costs.threshold_costs`); None means 1.
+    """
+    sign = np.where(np.arange(n_ranks)[:, None] > np.arange(n_ranks - 1), 1.0, -1.0)
+    return ThresholdTable(sign, C * (np.ones_like(sign) if worth is None else worth))
+
+
+def _questions(sign: Floats, C: float) -> LaneTable:
+    """Yes asks for +1 and no for −1; nothing is lost beyond them."""
+    lower, upper = np.where(sign < 0, -C, 0.0), np.where(sign > 0, C, 0.0)
+    return LaneTable(lower, upper, offset=sign, epsilon=np.zeros_like(sign))

@@ -1,0 +1,121 @@
+#include "machine.hpp"
+
+#include <cstring>
+
+#include "../dispatch.hpp"
+
+namespace ordsvm::linear {
+namespace {
+
+// Columns are taken 16 (or 4, or 1) at a time; where fewer are left, the vector reaches into the next feature's weights:
+// these are multiplied by 0 and stay what they are.
+template <int P>
+struct VectorOf {
+  using Type [[gnu::vector_size(P * sizeof(double))]] = double;
+};
+template <>
+struct VectorOf<1> {
+  using Type = double;
+};
+template <int P>
+using Columns = typename VectorOf<P>::Type;
+
+template <int P, class Row>
+ORDSVM_INLINE void add_columns(const Row& row, const double* beta, double* weights, Index stride) {
+  Columns<P> step;
+  std::memcpy(&step, beta, sizeof step);
+  for (Index p = 0; p < row.size; ++p) {
+    Columns<P> weight;
+    double* const at = weights + row.column(p) * stride;
+    std::memcpy(&weight, at, sizeof weight);
+    weight += static_cast<double>(row.value(p)) * step;
+    std::memcpy(at, &weight, sizeof weight);
+  }
+}
+
+template <int P, class Row>
+ORDSVM_INLINE void dot_columns(const Row& row, double* product, const double* weights, Index stride) {
+  Columns<P> even = {}, odd = {}, weight;
+  Index p = 0;
+  for (; p + 2 <= row.size; p += 2) {
+    std::memcpy(&weight, weights + row.column(p) * stride, sizeof weight);
+    even += static_cast<double>(row.value(p)) * weight;
+    std::memcpy(&weight, weights + row.column(p + 1) * stride, sizeof weight);
+    odd += static_cast<double>(row.value(p + 1)) * weight;
+  }
+  if (p < row.size) {
+    std::memcpy(&weight, weights + row.column(p) * stride, sizeof weight);
+    even += static_cast<double>(row.value(p)) * weight;
+  }
+  even += odd;
+  std::memcpy(product, &even, sizeof even);
+}
+
+template <class Row>
+ORDSVM_INLINE void add_row(const Row& row, const double* beta, double* weights, Index n_columns) {
+  if (n_columns == 1) return add_columns<1>(row, beta, weights, 1);
+  if (n_columns <= 4) return add_columns<4>(row, beta, weights, n_columns);
+  if (n_columns <= 8) return add_columns<8>(row, beta, weights, n_columns);
+  for (Index c = 0; c < n_columns; c += 16) add_columns<16>(row, beta + c, weights + c, n_columns);
+}
+
+template <class Row>
+ORDSVM_INLINE void dot_row(const Row& row, double* product, const double* weights, Index n_columns) {
+  if (n_columns == 1) return dot_columns<1>(row, product, weights, 1);
+  if (n_columns <= 4) return dot_columns<4>(row, product, weights, n_columns);
+  if (n_columns <= 8) return dot_columns<8>(row, product, weights, n_columns);
+  for (Index c = 0; c < n_columns; c += 16) dot_columns<16>(row, product + c, weights + c, n_columns);
+}
+
+#define ORDSVM_EXACT(VIEW)                                                                                             \
+  ORDSVM_DISPATCH void add_exact(const VIEW& rows, Index i, const double* beta, double* weights, Index n_columns) {    \
+    add_row(row_of(rows, i), beta, weights, n_columns);                                                                \
+  }                                                                                                                    \
+  ORDSVM_DISPATCH void dot_exact(const VIEW& rows, Index i, double* product, const double* weights, Index n_columns) { \
+    dot_row(row_of(rows, i), product, weights, n_columns);                                                             \
+  }
+ORDSVM_EXACT(CsrFloat)
+ORDSVM_EXACT(CsrFloatLong)
+ORDSVM_EXACT(CsrDouble)
+ORDSVM_EXACT(CsrDoubleLong)
+ORDSVM_EXACT(DenseView<float>)
+ORDSVM_EXACT(DenseView<double>)
+
+}  // namespace
+
+void Machine::build(const Rows& rows, Index first) {
+  std::vector<double> beta(n_columns_ + widest, 0.0);
+  std::visit(
+      [&](const auto& view) {
+        for (Index i = 0; i < view.n_rows; ++i) {
+          get_beta(first + i, beta.data());
+          for (Index c = 0; c < n_columns_; ++c) total_[c] += beta[c];
+          const bool moves = std::ranges::any_of(beta, [](double value) { return value != 0.0; });
+          if (moves) add_exact(view, i, beta.data(), exact_.data(), n_columns_);
+        }
+      },
+      rows);
+}
+
+void Machine::score(const Rows& rows, Index first, int n_threads, Monitor& monitor) {
+  std::atomic<bool> stop = false;
+  std::vector<Sums> sums(n_threads);
+  const auto work = [&](int t) {
+    std::vector<double> product(n_columns_ + widest);
+    std::visit(
+        [&](const auto& view) {
+          for (Index i = view.n_rows * t / n_threads; i < view.n_rows * (t + 1) / n_threads && !stop; ++i) {
+            dot_exact(view, i, product.data(), exact_.data(), n_columns_);
+            add_proof(first + i, product.data(), sums[t]);
+          }
+        },
+        rows);
+  };
+  if (n_threads == 1)
+    work(0);
+  else
+    run_team(n_threads, stop, work, [&] { return monitor.stop_now(0, 0); });
+  for (const Sums& part : sums) proof_.add(part);
+}
+
+}  // namespace ordsvm::linear

@@ -1,0 +1,142 @@
+// A linear machine in training: passes of coordinate descent over blocks of rows, and the exact proof of how far it got.
+//
+// Whoever drives it shows it all rows, block by block: those of an array in memory are one block, those of a file many.
+//   pass(rows, first)        visits every row once
+//   take_sums()              what the visits saw: an estimate of the duality gap
+//   begin_proof(), build(rows, first) for all blocks, then score(rows, first) for all blocks, certificate()
+//                            weights in double from beta alone, in place of the working ones, and both objectives
+//   resume(), rebuild(rows, first) for all blocks
+//                            back to work
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "../monitor.hpp"
+#include "../threads.hpp"
+#include "buffer.hpp"
+#include "order.hpp"
+#include "row_views.hpp"
+
+namespace ordsvm::linear {
+
+/// Sums over samples of what makes the objectives.
+struct Sums {
+  double gap = 0.0;        // loss of the score + conjugate of beta + beta * score
+  double loss = 0.0;       // the primal's
+  double moved = 0.0;      // by how much the dual objective fell
+  double linear = 0.0;     // the dual's part that is not quadratic in the weights
+  double violation = 0.0;  // the largest projected gradient
+
+  void add(const Sums& other) {
+    gap += other.gap, loss += other.loss, moved += other.moved, linear += other.linear;
+    violation = std::max(violation, other.violation);
+  }
+};
+
+struct Certificate {
+  double primal, dual, violation;
+};
+
+/// The samples: label codes and, where given, weights that multiply the bounds, and offsets of their own.
+struct Samples {
+  std::span<const std::int32_t> label;
+  std::span<const double> weight;
+  std::span<const double> target;
+  std::span<const float> norm;  // |x|^2
+
+  double weight_of(Index i) const { return weight.empty() ? 1.0 : weight[i]; }
+  double target_of(Index i) const { return target.empty() ? 0.0 : target[i]; }
+};
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+
+  /// `parts` is how many times the biases catch up.
+  void pass(const Rows& rows, Index first, Index parts, Monitor& monitor) {
+    if (n_groups() == 1) {
+      for (Index part = 0; part < parts && !monitor.stop_now(0, 0); ++part) visit(0, rows, first, part, parts);
+      return;
+    }
+    std::atomic<bool> stop = false;
+    run_team(
+        n_groups(), stop,
+        [&](int group) {
+          for (Index part = 0; part < parts && !stop; ++part) visit(group, rows, first, part, parts);
+        },
+        [&] { return monitor.stop_now(0, 0); });
+  }
+
+  virtual Sums take_sums() = 0;
+
+  void begin_proof() {
+    release();
+    exact_ = Buffer<double>(n_features_ * n_columns_ + widest);
+    total_.assign(n_columns_, 0.0);
+    proof_ = {};
+  }
+  void build(const Rows& rows, Index first);
+  void score(const Rows& rows, Index first, int n_threads, Monitor& monitor);
+  Certificate certificate() const {
+    double squares = 0.0;
+    for (Index j = 0; j < n_features_ * n_columns_; ++j) squares += exact_.data()[j] * exact_.data()[j];
+    const auto [primal, dual] = squared_biases(total_);
+    return {0.5 * (squares + primal) + proof_.loss, -0.5 * (squares + dual) - proof_.linear, proof_.violation};
+  }
+
+  void resume() {
+    exact_ = Buffer<double>(0);
+    clear();
+  }
+  virtual void rebuild(const Rows& rows, Index first) = 0;
+
+  /// The proven weights [feature][column], which are given away.
+  Buffer<double> take_weights() { return std::move(exact_); }
+  Index n_features() const { return n_features_; }
+  Index n_columns() const { return n_columns_; }
+  /// One a column; for threshold machines the thresholds.
+  virtual std::vector<double> biases() const = 0;
+  virtual void set_biases(std::span<const double> values) = 0;
+  /// Dual variables, one sample after the other.
+  virtual Index n_variables() const = 0;  // of a sample
+  virtual void get_variables(Index i, double* out) const = 0;
+  virtual void set_variables(Index i, const double* values) = 0;
+
+ protected:
+  static constexpr Index widest = 16;
+
+  Machine(Index n_features, Index n_columns) : n_features_(n_features), n_columns_(n_columns), exact_(0) {}
+
+  virtual int n_groups() const = 0;
+  virtual void visit(int group, const Rows& rows, Index first, Index part, Index parts) = 0;
+  virtual void release() = 0;
+  virtual void clear() = 0;
+  /// beta of every column, by which the row of sample i enters the weights.
+  virtual void get_beta(Index i, double* out) const = 0;
+  /// Adds sample i, whose row gives these products with the weights.
+  virtual void add_proof(Index i, const double* product, Sums& sums) const = 0;
+  /// The squares of the biases as the primal has them, and as the dual does; `total` is the sum of beta a column.
+  virtual std::pair<double, double> squared_biases(std::span<const double> total) const = 0;
+
+ private:
+  Index n_features_, n_columns_;
+  Buffer<double> exact_;
+  std::vector<double> total_;
+  Sums proof_;
+};
+
+/// |G| unless the box forbids a step downhill. G is the gradient at beta != 0; at 0 there may be a kink of epsilon.
+inline double projected_gradient(double slope, double epsilon, double beta, double lower, double upper) {
+  const double rising = slope + (beta >= 0.0 ? epsilon : -epsilon);  // the slope to the right
+  const double falling = slope + (beta > 0.0 ? epsilon : -epsilon);  // the slope to the left
+  const double up = beta < upper ? std::max(0.0, -rising) : 0.0;
+  const double down = beta > lower ? std::max(0.0, falling) : 0.0;
+  return std::max(up, down);
+}
+
+}  // namespace ordsvm::linear

@@ -1,0 +1,285 @@
+#include "thresholds.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "../dispatch.hpp"
+
+namespace ordsvm::linear {
+namespace {
+
+/// The table in the precision of the weights.
+template <class W>
+struct TypedTable {
+  std::vector<W> side, cap;
+  Index n_thresholds;
+  static constexpr W unbounded = std::numeric_limits<W>::max() / 64;
+
+  explicit TypedTable(const ThresholdTable& table)
+      : side(table.sign.begin(), table.sign.end()),
+        cap(table.cap.begin(), table.cap.end()),
+        n_thresholds(table.n_thresholds) {}
+};
+
+/// All that a visit reads and writes.
+template <class W>
+struct State {
+  W* weights;
+  W* variables;  // t, [sample][threshold]
+  W* threshold;
+  W* total;  // the sum of t at every threshold, of which the threshold is the negative
+  const TypedTable<W>& table;
+  const Samples& samples;
+  W rho;
+  bool squared;
+  const Order& order;
+  Sums& sums;
+  W* work;  // 4 numbers a threshold
+};
+
+template <class Row, class W>
+ORDSVM_INLINE W score(const Row& row, const W* weights) {
+  W sums[4] = {};
+  Index p = 0;
+  for (; p + 4 <= row.size; p += 4)
+    for (int s = 0; s < 4; ++s) sums[s] += static_cast<W>(row.value(p + s)) * weights[row.column(p + s)];
+  for (; p < row.size; ++p) sums[0] += static_cast<W>(row.value(p)) * weights[row.column(p)];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+template <class Row, class W>
+ORDSVM_INLINE void add_row(const Row& row, W step, W* weights, const Row& next) {
+  const Index both = std::min(row.size, next.size);
+  Index p = 0;
+  for (; p < both; ++p) {
+    __builtin_prefetch(weights + next.column(p));
+    weights[row.column(p)] += static_cast<W>(row.value(p)) * step;
+  }
+  for (; p < row.size; ++p) weights[row.column(p)] += static_cast<W>(row.value(p)) * step;
+}
+
+template <class W>
+ORDSVM_INLINE W between(W value, W least, W most) {
+  const W raised = value < least ? least : value;
+  return raised > most ? most : raised;
+}
+
+/// The S that equals the sum of the steps it brings about. That sum falls as S rises, so S lies between 0 and the sum
+/// at 0.
+template <class W>
+ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, const W* most, Index m, W norm) {
+  W low = 0, high = 0, step = 0;
+  for (int round = 0; round < 50; ++round) {
+    W sum = 0, slope = 1;
+    for (Index k = 0; k < m; ++k) {
+      const W free = (wanted[k] - norm * step) * give[k];
+      sum += between(free, least[k], most[k]);
+      slope += free > least[k] && free < most[k] ? norm * give[k] : 0;
+    }
+    const W error = step - sum;
+    if (round == 0) (sum > 0 ? high : low) = sum;
+    if (round > 0) (error > 0 ? high : low) = step;
+    W then = step - error / slope;
+    if (round > 0 && !(then > low && then < high)) then = (low + high) / 2;
+    constexpr W close = sizeof(W) == sizeof(float) ? W(1e-5) : W(1e-13);  // of the step; errors are seen to next time
+    if (std::abs(then - step) <= close * std::abs(then)) return then;
+    step = then;
+  }
+  return step;
+}
+
+template <class View, class W>
+ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Index first, Index i, Index next) {
+  const Index m = g.table.n_thresholds, sample = first + i;
+  const auto row = row_of(rows, i);
+  const W weight = static_cast<W>(g.samples.weight_of(sample)), norm = static_cast<W>(g.samples.norm[sample]);
+  const W* const sides = g.table.side.data() + g.samples.label[sample] * m;
+  const W* const caps = g.table.cap.data() + g.samples.label[sample] * m;
+  W* const t = g.variables + sample * m;
+  W *const wanted = g.work, *const give = wanted + m, *const least = give + m, *const most = least + m;
+  const W f = score(row, g.weights);
+  W gap = 0, loss = 0;
+  for (Index k = 0; k < m; ++k) {
+    const W side = sides[k], cap = caps[k] * weight, slope = f - g.threshold[k] - side;
+    const W miss = -side * slope, error = miss > 0 ? miss : 0, lost = cap * error * (g.squared ? error : W{1});
+    const W ridge = g.squared && cap > 0 ? W{0.5} / cap : W{0};
+    const W bound = g.squared && cap > 0 ? g.table.unbounded : cap;
+    loss += lost;
+    gap += lost + t[k] * slope + W{0.5} * ridge * t[k] * t[k];
+    wanted[k] = -(slope + ridge * t[k]);
+    give[k] = 1 / (g.rho + ridge);
+    least[k] = (side > 0 ? 0 : -bound) - t[k];
+    most[k] = (side > 0 ? bound : 0) - t[k];
+  }
+  g.sums.gap += gap;
+  g.sums.loss += loss;
+  const W common = common_step(wanted, give, least, most, m, norm);
+  W moved = 0, sum = 0;
+  for (Index k = 0; k < m; ++k) {
+    const W free = (wanted[k] - norm * common) * give[k], step = between(free, least[k], most[k]);
+    const W bound = g.squared && caps[k] * weight > 0 ? g.table.unbounded : caps[k] * weight;
+    const W moved_to = free < least[k]  ? (sides[k] > 0 ? 0 : -bound)  // exactly
+                       : free > most[k] ? (sides[k] > 0 ? bound : 0)
+                                        : t[k] + step;
+    moved += step * (W{0.5} * step / give[k] - wanted[k]);
+    t[k] = moved_to;
+    g.threshold[k] -= g.rho * step;
+    g.total[k] += step;
+    sum += step;
+  }
+  g.sums.moved += moved + W{0.5} * norm * sum * sum;
+  if (sum != 0) add_row(row, sum, g.weights, row_of(rows, next));
+}
+
+template <class View, class W>
+ORDSVM_INLINE void visit_rows(const View& rows, const State<W>& g, Index first, Index from, Index to) {
+  for (Index block = from; block < to; ++block) {
+    const Index last = g.order.last(block);
+    const Index then = block + 1 < to ? g.order.first(block + 1) : g.order.first(block);
+    for (Index i = g.order.first(block); i < last; ++i) {
+      row_of(rows, i + 2 < last ? i + 2 : then).prefetch();
+      visit_sample(rows, g, first, i, i + 1 < last ? i + 1 : then);
+    }
+  }
+}
+
+#define ORDSVM_VISIT(VIEW, W)                                                                          \
+  ORDSVM_DISPATCH void visit(const VIEW& rows, const State<W>& g, Index first, Index from, Index to) { \
+    visit_rows(rows, g, first, from, to);                                                              \
+  }
+#define ORDSVM_VISIT_BOTH(VIEW) ORDSVM_VISIT(VIEW, float) ORDSVM_VISIT(VIEW, double)
+ORDSVM_VISIT_BOTH(CsrFloat)
+ORDSVM_VISIT_BOTH(CsrFloatLong)
+ORDSVM_VISIT_BOTH(CsrDouble)
+ORDSVM_VISIT_BOTH(CsrDoubleLong)
+ORDSVM_VISIT_BOTH(DenseView<float>)
+ORDSVM_VISIT_BOTH(DenseView<double>)
+
+template <class W>
+class ThresholdMachine final : public Machine {
+ public:
+  ThresholdMachine(const ThresholdTable& table, const Samples& samples, Index n_features, const Options& options)
+      : Machine(n_features, 1),
+        table_(table),
+        typed_(table),
+        samples_(samples),
+        options_(options),
+        order_(options.seed),
+        weights_(n_features),
+        variables_(static_cast<Index>(samples.label.size()) * table.n_thresholds),
+        threshold_(table.n_thresholds, 0),
+        total_(table.n_thresholds, 0),
+        work_(4 * table.n_thresholds) {}
+
+  Sums take_sums() override {
+    for (std::size_t k = 0; k < total_.size(); ++k)
+      sums_.gap += 0.5 * (threshold_[k] + total_[k]) * (threshold_[k] + total_[k]);
+    return std::exchange(sums_, Sums{});
+  }
+  void rebuild(const Rows& rows, Index first) override {
+    std::visit(
+        [&](const auto& view) {
+          for (Index i = 0; i < view.n_rows; ++i) {
+            double beta = 0.0;
+            get_beta(first + i, &beta);
+            const auto row = row_of(view, i);
+            if (beta != 0.0) add_row(row, static_cast<W>(beta), weights_.data(), row);
+          }
+        },
+        rows);
+  }
+  std::vector<double> biases() const override { return {threshold_.begin(), threshold_.end()}; }
+  void set_biases(std::span<const double> values) override {
+    std::copy(values.begin(), values.end(), threshold_.begin());
+  }
+  Index n_variables() const override { return table_.n_thresholds; }
+  void get_variables(Index i, double* out) const override {
+    for (Index k = 0; k < n_variables(); ++k) out[k] = variable(i, k);
+  }
+  void set_variables(Index i, const double* values) override {
+    for (Index k = 0; k < n_variables(); ++k) {
+      W& t = variables_.data()[i * n_variables() + k];
+      total_[k] += static_cast<W>(values[k]) - t;
+      t = static_cast<W>(values[k]);
+    }
+  }
+
+ private:
+  int n_groups() const override { return 1; }
+  void visit(int, const Rows& rows, Index first, Index part, Index parts) override {
+    if (part == 0) order_.shuffle(count(rows));
+    const State<W> state{weights_.data(),
+                         variables_.data(),
+                         threshold_.data(),
+                         total_.data(),
+                         typed_,
+                         samples_,
+                         static_cast<W>(options_.rho),
+                         options_.squared,
+                         order_,
+                         sums_,
+                         work_.data()};
+    const Index from = order_.n_blocks() * part / parts, to = order_.n_blocks() * (part + 1) / parts;
+    std::visit([&](const auto& view) { linear::visit(view, state, first, from, to); }, rows);
+    for (std::size_t k = 0; k < total_.size(); ++k)
+      threshold_[k] += static_cast<W>(options_.rho) * (-total_[k] - threshold_[k]);
+  }
+  void release() override { weights_ = Buffer<W>(0); }
+  void clear() override { weights_ = Buffer<W>(n_features()); }
+  void get_beta(Index i, double* out) const override {
+    *out = 0.0;
+    for (Index k = 0; k < n_variables(); ++k) *out += variable(i, k);
+  }
+
+  /// In the box, whatever rounding to float has made of it.
+  double variable(Index i, Index k) const {
+    const Index at = samples_.label[i] * n_variables() + k;
+    const double t = variables_.data()[i * n_variables() + k], cap = table_.cap[at] * samples_.weight_of(i);
+    const double bound = options_.squared && cap > 0 ? std::numeric_limits<double>::infinity() : cap;
+    return table_.sign[at] > 0 ? std::clamp(t, 0.0, bound) : std::clamp(t, -bound, 0.0);
+  }
+
+  void add_proof(Index i, const double* product, Sums& sums) const override {
+    for (Index k = 0; k < n_variables(); ++k) {
+      const Index at = samples_.label[i] * n_variables() + k;
+      const double side = table_.sign[at], cap = table_.cap[at] * samples_.weight_of(i);
+      const double t = variable(i, k), slope = *product - threshold_[k] - side;
+      const double error = std::max(0.0, -side * slope), ridge = options_.squared && cap > 0 ? 0.5 / cap : 0.0;
+      const double bound = options_.squared && cap > 0 ? std::numeric_limits<double>::infinity() : cap;
+      sums.loss += cap * error * (options_.squared ? error : 1.0);
+      sums.linear += -side * t + 0.5 * ridge * t * t;
+      const double violation =
+          projected_gradient(slope + ridge * t, 0.0, t, side > 0 ? 0.0 : -bound, side > 0 ? bound : 0.0);
+      sums.violation = std::max(sums.violation, violation);
+    }
+  }
+
+  std::pair<double, double> squared_biases(std::span<const double>) const override {
+    std::vector<double> exact(total_.size(), 0.0);
+    for (Index i = 0; i < static_cast<Index>(samples_.label.size()); ++i)
+      for (Index k = 0; k < n_variables(); ++k) exact[k] += variable(i, k);
+    double primal = 0.0, dual = 0.0;
+    for (const double b : threshold_) primal += b * b;
+    for (const double b : exact) dual += b * b;
+    return {primal, dual};
+  }
+
+  ThresholdTable table_;
+  TypedTable<W> typed_;
+  Samples samples_;
+  Options options_;
+  Order order_;
+  Buffer<W> weights_, variables_;
+  std::vector<W> threshold_, total_, work_;
+  Sums sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Machine> make_thresholds(const ThresholdTable& table, const Samples& samples, Index n_features,
+                                         const Options& options) {
+  if (options.precise) return std::make_unique<ThresholdMachine<double>>(table, samples, n_features, options);
+  return std::make_unique<ThresholdMachine<float>>(table, samples, n_features, options);
+}
+
+}  // namespace ordsvm::linear

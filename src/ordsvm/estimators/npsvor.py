@@ -1,0 +1,219 @@
+"""Nonparallel support vector ordinal regression: one machine for every rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length
+
+from ordsvm import formulations
+from ordsvm.checks import check_choice, check_number, check_positive
+from ordsvm.estimators.base import Task
+from ordsvm.estimators.intercept import OneThresholdMachine
+from ordsvm.estimators.validation import class_prices, classes_with_a_price
+from ordsvm.labels import Ranks, encode_labels
+from ordsvm.predictors import PREDICTORS, Predictor
+from ordsvm.problem import Problem
+from ordsvm.result import FitResult
+from ordsvm.solvers import Solution
+
+Floats = NDArray[np.float64]
+
+
+class RankMachines(ClassifierMixin):
+    """What NPSVOR does with kernels or without: a score for every rank, and a predictor that makes a rank of them.
+
+    To be mixed into a machine that has `_margins`, the scores.
+    """
+
+    C: Any
+    C1: Any
+    C2: Any
+    epsilon: Any
+    predictor: Any
+    categories: Any
+    classes_: NDArray[Any]
+
+    def rank_scores(self, X: Any) -> Floats:
+        """f_k(x): a row for every sample, a column for every rank; near 0 on the rank, positive above it."""
+        margins: Floats = self._margins(X)
+        return margins
+
+    def decision_function(self, X: Any) -> Floats:
+        """The margin of every rank by the predictor in use: a column for each, the largest that of the predicted rank.
+
+        It is positive for the predicted rank and negative for the others. For two ranks it is one number a sample,
+        as scikit-learn has it: the margin of the higher rank.
+        """
+        margins = self._predictor().margins(self.rank_scores(X))
+        return margins[:, 1] if len(self.classes_) == 2 else margins
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the rank that the predictor makes of the scores."""
+        ranks = self._predictor().ranks(self.rank_scores(X))
+        return self.classes_[ranks]
+
+    def _predictor(self) -> Predictor:
+        check_choice("predictor", self.predictor, PREDICTORS)
+        return PREDICTORS[self.predictor]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name, price in (("C1", self.C1), ("C2", self.C2)):
+            if price is not None:
+                check_positive(name, price)
+        check_number("epsilon", self.epsilon, "a number that is not negative", lambda number: number >= 0)
+        self._predictor()
+
+    def _check_target(self, y: Any) -> Ranks:
+        return encode_labels(y, self.categories, estimator_name=type(self).__name__)
+
+    def _prices(self) -> Floats:
+        """C1 and C2."""
+        return np.array([self.C if price is None else price for price in (self.C1, self.C2)], dtype=np.float64)
+
+
+class NPSVOR(RankMachines, OneThresholdMachine):
+    """Nonparallel support vector ordinal regression (Shi et al. 2021): a score f_k for every rank k.
+
+    f_k should be within epsilon of 0 on the samples of rank k, at most −1 on those below and at least 1 on those
+    above. The ranks are independent problems over the same samples, which share the cached rows of the kernel matrix:
+
+        min ½‖w_k‖² + ½·intercept_k² + C1 Σ_{y_i = k} max(0, |f_k(x_i)| − epsilon)
+                                     + C2 Σ_{y_i ≠ k} max(0, 1 − s_ik f_k(x_i)),   s_ik = +1 if y_i > k else −1
+
+    The intercept is part of f_k and penalised, as the paper's appended feature of ones makes it for linear machines.
+    A rank in `categories` that no sample has keeps its problem, which then divides the ranks below it from those above.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of a unit of loss, where C1 or C2 does not say otherwise.
+    C1, C2 : float or None, default=None
+        The price for the samples of the machine's own rank, and for those of other ranks; None is C. The paper finds
+        that it gains little by different ones.
+    epsilon : float, default=0.1
+        How far from 0 a score may be on the machine's own rank without a loss.
+    predictor : {"ordered", "nearest"}, default="ordered"
+        What makes a rank of the scores. "ordered", the paper's r_new, counts the k with f_k(x) + f_{k+1}(x) > 0;
+        "nearest", its r_old, takes the k with the least |f_k(x)|. See `ordsvm.predictors`. May be changed after
+        training.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
+        A callable takes two sets of samples and returns the matrix of kernel values between them.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As in scikit-learn.
+    degree, coef0 : float
+        Of the polynomial and sigmoid kernels.
+    tol : float, default=1e-3
+        Training stops when, for every rank, both the violation of the optimality conditions and the relative
+        duality gap are at most this.
+    cache_size : float, default=200
+        Megabytes for rows of the kernel matrix; never exceeded.
+    max_iter : int, default=-1
+        The largest number of steps for every rank; -1 for no limit.
+    time_limit : float or None, default=None
+        Seconds for all ranks; training stops with a usable model and a `ConvergenceWarning`.
+    solver : str or solver object, default="auto"
+        A name such as "gcd" or an options object such as `AsyAGCD(max_shrink_iter=1000)`.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies C1 and C2 for the samples of a class.
+    categories : sequence or None, default=None
+        The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
+    warm_start : bool, default=False
+        Start from the dual variables of the previous fit.
+    callback : callable or None, default=None
+        Called with a `Progress` of the rank under way several times a second; returning True stops training.
+    verbose : bool, default=False
+        Write a line about the progress to stderr several times a second.
+    n_threads : int or None, default=None
+        For the asynchronous solvers; None is every core that this process may use. The others take one.
+
+    Attributes
+    ----------
+    classes_ : the labels, lowest first
+    support_, support_vectors_ : the samples in the scores, and where they are in X
+    dual_coef_ : array of shape (n_ranks, n_SV), their weights β in the score of every rank, 0 where they have none
+    intercept_ : array of shape (n_ranks,)
+    coef_ : array of shape (n_ranks, n_features), for the linear kernel
+    result_ : `FitResult` of all ranks together, with the duality gap that proves how good the model is
+    results_ : list of the `FitResult` of every rank
+    n_iter_ : array of shape (n_ranks,), steps of the solver
+    kernel_ : the kernel, with the gamma that was used
+    """
+
+    results_: list[FitResult]
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        C1: float | None = None,
+        C2: float | None = None,
+        epsilon: float = 0.1,
+        predictor: str = "ordered",
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        solver: Any = "auto",
+        class_weight: Any = None,
+        categories: Any = None,
+        warm_start: bool = False,
+        callback: Any = None,
+        verbose: bool = False,
+        n_threads: int | None = None,
+    ) -> None:
+        self.C = C
+        self.C1 = C1
+        self.C2 = C2
+        self.epsilon = epsilon
+        self.predictor = predictor
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.solver = solver
+        self.class_weight = class_weight
+        self.categories = categories
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+        self.n_threads = n_threads
+
+    def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> Task:
+        """A problem for every rank; with two ranks that have a price none is empty."""
+        codes = target.codes
+        check_consistent_length(X, codes)
+        C1, C2 = (class_prices(price, sample_weight, self.class_weight, target) for price in self._prices())
+        classes_with_a_price(C2, target, type(self).__name__)
+        ranks = range(len(target.classes))
+        problems = [formulations.npsvor(codes, rank, float(self.epsilon), C1, C2) for rank in ranks]
+        return Task(problems, np.arange(len(codes)), target.classes)
+
+    def _starts(self, problems: Sequence[Problem]) -> Sequence[Floats | None]:
+        """With warm_start, the previous α, stretched by what has become of C1 and C2 where other machines go by C."""
+        starts = super()._starts(problems)
+        if starts[0] is None:
+            return starts
+        own, other = self._prices() / self._trained_prices / (float(self.C) / self._trained_C)
+        stretches = [np.where(problem.hinges.offset > 0, other, own) for problem in problems]
+        return [stretch * start for stretch, start in zip(stretches, starts, strict=True)]
+
+    def _recover(self, task: Task, target: Ranks, solutions: Sequence[Solution]) -> None:
+        super()._recover(task, target, solutions)
+        self.classes_ = task.classes
+        self.results_ = [solution.result for solution in solutions]
+        self.n_iter_ = np.array([result.n_iter for result in self.results_])
+        self._trained_prices = self._prices()

@@ -1,0 +1,199 @@
+"""Dual coordinate descent over passes of rows, watched and proved: what drives the machines of cpp/linear."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ordsvm import _core
+from ordsvm.checks import check_number
+from ordsvm.linear.rows import RowSource
+from ordsvm.linear.solution import Floats, LinearSolution
+from ordsvm.result import FitResult, Progress
+from ordsvm.solvers.base import CADENCE, Control, print_progress
+
+FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
+
+
+@dataclass(frozen=True)
+class RankDCD:
+    """Coordinate descent on all weight vectors at once, with a proximal bias and a stop on the duality gap.
+
+    rho     the share of a step that the bias follows at once; None: 0.01 of the mean |x|², at most 1
+    parts   how many times in a pass the bias goes a share rho of the rest of its way
+    seed    of the order of the rows
+
+    The algorithm: cpp/linear/lanes.hpp (independent weight vectors), cpp/linear/thresholds.hpp (one, with thresholds).
+    """
+
+    rho: float | None = None
+    parts: int = 8
+    seed: int = 0
+
+    name: ClassVar[str] = "rank-dcd"
+
+    def __post_init__(self) -> None:
+        if self.rho is not None:
+            check_number("rho", self.rho, "None or a number above 0 and at most 1", lambda rho: 0 < rho <= 1)
+        check_number("parts", self.parts, "a whole number from 1 on", lambda parts: parts >= 1 and parts == int(parts))
+
+    def rho_for(self, norms: np.ndarray) -> float:
+        """A much smaller one fails, a larger one takes more passes; rows of zeros only leave any."""
+        if self.rho is not None:
+            return float(self.rho)
+        mean = float(np.mean(norms, dtype=np.float64))
+        return min(1.0, 0.01 * mean) if mean > 0 else 1.0
+
+
+MakeMachine = Callable[[bool], _core.Machine]  # whether weights are to be in float64
+
+
+class Descent:
+    """Passes over the rows until the duality gap, proved in float64 from the dual variables, is small enough."""
+
+    def __init__(self, source: RowSource, make: MakeMachine, solver: RankDCD, control: Control) -> None:
+        self.source, self.make, self.solver, self.control = source, make, solver, control
+        self.precise = control.tol < FINEST_FLOAT
+        self.machine = make(self.precise)
+        self.random = np.random.default_rng(solver.seed)
+        self.started = time.perf_counter()
+        self.n_iter = 0
+        self.status = "converged"
+        self.dual = 0.0  # objective, as the steps taken have raised it
+        self.history: list[Progress] = []
+        self._next_look = self.started + CADENCE
+
+    def run(self, start: tuple[Floats, Floats] | None = None, keep_variables: bool = False) -> LinearSolution:
+        """From dual variables and biases `start`, or from 0."""
+        proof = self._start_from(start) if start is not None else None
+        aim, failures = self.control.tol, 0
+        while proof is None or not self._good_enough(proof):
+            if proof is not None:
+                failures += 1
+                aim /= 2
+                self._go_on(proof, precise=self.precise or failures > 2)
+            if self.precise and failures > 20:
+                self.status = "precision"
+            proof = self._prove() if self._descend(aim) else proof
+        return self._solution(proof, keep_variables)
+
+    def report(self, steps: int, kernel_rows: int) -> bool:
+        """Called by the core while it works, some twenty times a second; True stops it."""
+        limit = self.control.time_limit
+        if limit is not None and time.perf_counter() - self.started >= limit:
+            self.status = "time_limit"
+        return self.status != "converged"
+
+    def _start_from(self, start: tuple[Floats, Floats]) -> _core.LinearCertificate:
+        variables, biases = start
+        self._continue_with(self.machine, variables, biases)
+        return self._prove()
+
+    def _descend(self, aim: float) -> bool:
+        """Passes until the gap seen on the way is within `aim`, or something says stop."""
+        while self.status == "converged":
+            if 0 <= self.control.max_iter <= self.n_iter:
+                self.status = "max_iter"
+                break
+            many = 0
+            for first, block in self.source.shuffled(self.random):
+                parts = max(1, round(self.solver.parts * len(block) / self.source.n_samples), len(block) // 200_000)
+                self.machine.descend(block, first, parts, self)
+                many += len(block)
+            sums = self.machine.take_sums()
+            self.n_iter += 1
+            self.dual -= sums.moved
+            primal = self.dual + sums.gap
+            relative = sums.gap / abs(primal) if primal != 0 else 0.0
+            if self.status == "converged" and self._look(primal, sums.gap, relative):
+                self.status = "callback"
+            if relative <= aim:
+                break
+        return True
+
+    def _prove(self) -> _core.LinearCertificate:
+        self.machine.begin_proof()
+        for first, block in self.source.blocks():
+            self.machine.build(block, first)
+        for first, block in self.source.blocks():
+            self.machine.score(block, first, self.control.n_threads, _Patient())
+        certificate = self.machine.certificate()
+        self.dual = certificate.dual
+        return certificate
+
+    def _go_on(self, proof: _core.LinearCertificate, precise: bool) -> None:
+        if precise and not self.precise:
+            variables, biases = self.machine.variables(self.source.n_samples), self.machine.biases()
+            self.machine, self.precise = self.make(True), True
+            self._continue_with(self.machine, variables, biases)
+            return
+        self.machine.resume()
+        self._rebuild()
+
+    def _continue_with(self, machine: _core.Machine, variables: Floats, biases: Floats) -> None:
+        machine.set_variables(variables)
+        machine.set_biases(biases)
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        for first, block in self.source.blocks():
+            self.machine.rebuild(block, first)
+
+    def _good_enough(self, proof: _core.LinearCertificate) -> bool:
+        return self.status != "converged" or relative_gap(proof) <= self.control.tol
+
+    def _look(self, primal: float, gap: float, relative: float) -> bool:
+        if time.perf_counter() < self._next_look and self.control.report_every == 0:
+            return False
+        self._next_look = time.perf_counter() + CADENCE
+        progress = Progress(
+            solver=self.solver.name,
+            n_iter=self.n_iter,
+            seconds=time.perf_counter() - self.started,
+            objective=primal,
+            gap=gap,
+            relative_gap=relative,
+            violation=np.nan,
+            n_support=self.source.n_samples,
+            kernel_rows=0,
+            n_active=self.source.n_samples,
+            thresholds=self.machine.biases(),
+        )
+        self.history.append(progress)
+        if self.control.verbose:
+            print_progress(progress)
+        return self.control.callback is not None and bool(self.control.callback(progress))
+
+    def _solution(self, proof: _core.LinearCertificate, keep_variables: bool) -> LinearSolution:
+        variables = self.machine.variables(self.source.n_samples) if keep_variables else None
+        result = FitResult(
+            status=self.status,
+            solver=self.solver.name,
+            n_iter=self.n_iter,
+            objective=proof.primal,
+            gap=max(0.0, proof.primal - proof.dual),
+            relative_gap=relative_gap(proof),
+            violation=proof.violation,
+            seconds=time.perf_counter() - self.started,
+            kernel_rows=0,
+            alpha=np.empty(0) if variables is None else variables.ravel(),
+            history=tuple(self.history),
+        )
+        biases = self.machine.biases()
+        return LinearSolution(self.machine.take_weights(), biases, variables, result)
+
+
+class _Patient:
+    """Lets a proof be finished whatever the time; signals still come through."""
+
+    def report(self, steps: int, kernel_rows: int) -> bool:
+        return False
+
+
+def relative_gap(proof: _core.LinearCertificate) -> float:
+    scale = max(abs(proof.primal), abs(proof.dual))
+    return max(0.0, proof.primal - proof.dual) / scale if scale > 0 else 0.0

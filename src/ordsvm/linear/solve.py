@@ -1,0 +1,114 @@
+"""One call for every linear machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ordsvm import _core
+from ordsvm.linear.dcd import DCD1, DCD2, solve_dcd
+from ordsvm.linear.rank_dcd import Descent, RankDCD
+from ordsvm.linear.rows import RowsInMemory, RowSource
+from ordsvm.linear.solution import Floats, LinearSolution
+from ordsvm.linear.table import LaneTable, ThresholdTable
+from ordsvm.solvers.base import Control
+
+NOTHING = np.empty(0)
+Start = tuple[Floats, Floats]  # dual variables and biases
+
+
+def solve_lanes(
+    X: Any,
+    labels: np.ndarray,
+    table: LaneTable,
+    *,
+    targets: Floats | None = None,
+    weight: Floats | None = None,
+    intercept: bool = True,
+    squared: bool = False,
+    solver: RankDCD | DCD1 | DCD2,
+    control: Control,
+    start: Start | None = None,
+    keep_variables: bool = False,
+) -> LinearSolution:
+    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, for `RankDCD`, a `RowSource`."""
+    if isinstance(solver, DCD1 | DCD2):
+        return solve_dcd(
+            X,
+            labels,
+            table,
+            targets=targets,
+            weight=weight,
+            intercept=intercept,
+            squared=squared,
+            solver=solver,
+            control=control,
+        )
+    source, norms = _source_and_norms(X)
+
+    def make(precise: bool) -> _core.Machine:
+        return _core.lane_machine(
+            table.lower,
+            table.upper,
+            table.offset,
+            table.epsilon,
+            labels,
+            NOTHING if weight is None else weight,
+            NOTHING if targets is None else targets,
+            norms,
+            source.n_features,
+            _options(solver, control, norms, intercept, squared, precise),
+        )
+
+    return Descent(source, make, solver, control).run(start, keep_variables)
+
+
+def solve_thresholds(
+    X: Any,
+    labels: np.ndarray,
+    table: ThresholdTable,
+    *,
+    weight: Floats | None = None,
+    squared: bool = False,
+    solver: RankDCD,
+    control: Control,
+    start: Start | None = None,
+    keep_variables: bool = False,
+) -> LinearSolution:
+    """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
+    source, norms = _source_and_norms(X)
+
+    def make(precise: bool) -> _core.Machine:
+        return _core.threshold_machine(
+            table.sign,
+            table.cap,
+            labels,
+            NOTHING if weight is None else weight,
+            norms,
+            source.n_features,
+            _options(solver, control, norms, True, squared, precise),
+        )
+
+    return Descent(source, make, solver, control).run(start, keep_variables)
+
+
+def _options(
+    solver: RankDCD, control: Control, norms: np.ndarray, intercept: bool, squared: bool, precise: bool
+) -> _core.LinearOptions:
+    return _core.LinearOptions(
+        intercept=intercept,
+        squared=squared,
+        precise=precise,
+        rho=solver.rho_for(norms),
+        n_threads=control.n_threads,
+        seed=solver.seed,
+    )
+
+
+def _source_and_norms(X: Any) -> tuple[RowSource, np.ndarray]:
+    source: RowSource = X if hasattr(X, "blocks") else RowsInMemory(X)
+    norms = np.empty(source.n_samples, dtype=np.float32)
+    for first, block in source.blocks():
+        _core.squared_norms(block, norms, first)
+    return source, norms

@@ -8,8 +8,8 @@
 //         0 <= alpha+_i, alpha-_i <= C1,  0 <= beta_i <= C2
 //   (7)   w = sum_{y_i = k} (alpha-_i - alpha+_i) x_i  +  sum_{y_i != k} side_i beta_i x_i
 //
-// C1 and C2 are multiplied by the weight of a row; a row of weight 0 is left out. Slips of the paper: below (4) side is
-// +1 on the rank itself, which Algorithm 2, line 7, has right; (10) leaves side out of B_i, (16) has it.
+// C1 and C2 are multiplied by the weight of a row; a row of weight 0 is left out. Slips of the paper: below (4) side
+// reads as +1 on the rank itself, which Algorithm 2, line 7, has right; (10) leaves side out of B_i, (16) has it.
 #pragma once
 
 #include <algorithm>

@@ -20,6 +20,7 @@ REGISTRY = {
     "asy-threads": "asy_threads",
     "dcd": "dcd",
     "linear-text": "linear_text",
+    "early-stopping": "early_stopping",
     "smo-speed": "smo_speed",
     "svor-agreement": "svor_agreement",
 }

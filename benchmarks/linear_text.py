@@ -14,7 +14,7 @@ from benchmarks.results import Row, row
 
 DATA = text.DATA + (
     " C in {0.1, 1}, bias penalised (LIBLINEAR: intercept_scaling=1). LIBLINEAR by scikit-learn: "
-    "LinearSVC(loss='hinge', tol=0.1), LinearSVR(loss='epsilon_insensitive', epsilon=0.1, tol=0.1), both one thread, as "
+    "LinearSVC(loss='hinge', tol=0.1), LinearSVR(loss='epsilon_insensitive', epsilon=0.1, tol=0.1), one thread, as "
     "LIBLINEAR has no more. Ours on all cores, to a relative duality gap that makes the objective no larger than "
     "LIBLINEAR's (LinearNPSVOR: 0.02). Ranks are the targets of LinearSVR."
 )

@@ -60,7 +60,7 @@ def assert_same_steps(solver, twin, eps_s):
     for max_iter in (0, 1, 2, 3, 5, 10, 100, 10_000):
         solution = solve(X, y, solver=solver, control=Control(tol=1.0, max_iter=max_iter))
         twins = [twin(with_one(X), y, rank, C1, C2, EPSILON, eps_s, max_iter) for rank in range(N_RANKS)]
-        np.testing.assert_allclose(solution.beta, np.transpose([beta for beta, _ in twins]), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(solution.beta.array(), np.transpose([beta for beta, _ in twins]), rtol=0, atol=1e-12)
         assert solution.result.n_iter == max(epochs for _, epochs in twins)
     assert solution.result.converged
     assert solution.result.n_iter < max_iter
@@ -117,7 +117,7 @@ def test_objective_and_weights_of_the_oracle(parameters, intercept, solver):
         np.testing.assert_allclose(solution.coef[:, rank], X.T @ problem.beta(best.alpha), atol=3e-4)
         np.testing.assert_allclose(solution.intercept[rank], -best.b[0], atol=3e-4)
     assert solution.result.objective == pytest.approx(optimum, rel=1e-6)
-    assert np.all(solution.beta[::7] == 0)
+    assert np.all(solution.beta.array()[::7] == 0)
     if not intercept:
         assert np.all(solution.intercept == 0)
 
@@ -134,16 +134,16 @@ def test_certificate_is_the_librarys(intercept, max_iter, solver):
     problems = [rank_problem(y, rank, weight, intercept) for rank in range(N_RANKS)]
     proofs = [
         problem.certificate(alpha_of(problem, beta), X @ (X.T @ beta))
-        for problem, beta in zip(problems, solution.beta.T, strict=True)
+        for problem, beta in zip(problems, solution.beta.array().T, strict=True)
     ]
     result = solution.result
     assert result.objective == pytest.approx(sum(proof.primal for proof in proofs), rel=1e-12)
     assert result.gap == pytest.approx(sum(proof.primal - proof.dual for proof in proofs), rel=1e-6, abs=1e-9)
     assert result.relative_gap == pytest.approx(result.gap / result.objective)
     assert result.violation == pytest.approx(max(proof.violation for proof in proofs), abs=1e-12)
-    np.testing.assert_allclose(solution.coef, X.T @ solution.beta, atol=1e-12)
-    np.testing.assert_allclose(solution.intercept, intercept * solution.beta.sum(axis=0), atol=1e-12)
-    np.testing.assert_array_equal(result.alpha, solution.beta.ravel())
+    np.testing.assert_allclose(solution.coef, X.T @ solution.beta.array(), atol=1e-12)
+    np.testing.assert_allclose(solution.intercept, intercept * solution.beta.array().sum(axis=0), atol=1e-12)
+    np.testing.assert_array_equal(result.alpha, solution.beta.array().ravel())
     assert result.converged == (result.relative_gap <= 1e-6) == (max_iter < 0)
 
 
@@ -196,7 +196,7 @@ def test_real_ratings():
 
 
 def same(solution, other, atol):
-    np.testing.assert_allclose(solution.beta, other.beta, rtol=0, atol=atol)
+    np.testing.assert_allclose(solution.beta.array(), other.beta.array(), rtol=0, atol=atol)
     assert solution.result.n_iter == other.result.n_iter
     assert solution.result.objective == pytest.approx(other.result.objective, rel=1e-9)
 
@@ -287,10 +287,10 @@ def test_ranks_are_independent(solver):
     whole = solve(X, y, solver=solver, control=control)
     lanes = [2, 0]
     some = LaneTable(*(column[:, lanes] for column in (TABLE.lower, TABLE.upper, TABLE.offset, TABLE.epsilon)))
-    np.testing.assert_array_equal(solve(X, y, some, solver, control).beta, whole.beta[:, lanes])
+    np.testing.assert_array_equal(solve(X, y, some, solver, control).beta.array(), whole.beta.array()[:, lanes])
     for n_threads in (2, 3, 9):
         threaded = solve(X, y, solver=solver, control=dataclasses.replace(control, n_threads=n_threads))
-        np.testing.assert_array_equal(threaded.beta, whole.beta)
+        np.testing.assert_array_equal(threaded.beta.array(), whole.beta.array())
 
 
 # Limits and reports
@@ -314,7 +314,7 @@ def test_callback_sees_every_epoch_changes_nothing_and_may_stop(solver):
     seen = []
     quiet = solve(X, y, solver=solver, control=Control(tol=1e-6))
     watched = solve(X, y, solver=solver, control=Control(tol=1e-6, callback=seen.append, report_every=1))
-    np.testing.assert_array_equal(watched.beta, quiet.beta)
+    np.testing.assert_array_equal(watched.beta.array(), quiet.beta.array())
     assert watched.result.history == tuple(seen)
     assert [progress.n_iter for progress in seen] == list(range(1, len(seen) + 1))
     assert all(progress.gap >= quiet.result.objective * -1e-12 for progress in seen)
@@ -336,7 +336,9 @@ def test_pauses_in_the_midst_of_epochs_change_nothing():
     seen = []
     watched = solve(X, y, solver=DCD2(eps_s=1e-3), control=dataclasses.replace(control, callback=seen.append))
     unwatched = Control(tol=1.0, max_iter=12, report_every=1000)
-    np.testing.assert_array_equal(watched.beta, solve(X, y, solver=DCD2(eps_s=1e-3), control=unwatched).beta)
+    np.testing.assert_array_equal(
+        watched.beta.array(), solve(X, y, solver=DCD2(eps_s=1e-3), control=unwatched).beta.array()
+    )
     assert len(seen) > 0
 
 
@@ -348,7 +350,7 @@ def test_time_limit_leaves_a_certified_model(solver, n_threads):
     result = solution.result
     assert result.status == "time_limit"
     assert 1e-9 < result.relative_gap < 1
-    np.testing.assert_allclose(solution.coef, X.T @ solution.beta, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(solution.coef, X.T @ solution.beta.array(), rtol=1e-9, atol=1e-9)
 
 
 def test_verbose(capsys):

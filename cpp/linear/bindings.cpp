@@ -52,6 +52,23 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> get_variables(const Machine& machine
   return to_numpy(std::move(values), n_samples, machine.n_variables());
 }
 
+template <class W>
+nb::object as_array(const Kept& kept, Index n_samples) {
+  nb::capsule owner(new std::shared_ptr<void>(kept.owner),
+                    [](void* p) noexcept { delete static_cast<std::shared_ptr<void>*>(p); });
+  const std::size_t shape[] = {static_cast<std::size_t>(n_samples), static_cast<std::size_t>(kept.columns)};
+  const std::int64_t strides[] = {kept.stride, 1};
+  return nb::cast(nb::ndarray<nb::numpy, const W>(static_cast<const W*>(kept.values), 2, shape, owner, strides));
+}
+
+/// Arrays (n_samples, columns), side by side all dual variables, without a copy.
+nb::list take_variables(Machine& machine, Index n_samples) {
+  nb::list arrays;
+  for (const Kept& kept : machine.take_variables())
+    arrays.append(kept.precise ? as_array<double>(kept, n_samples) : as_array<float>(kept, n_samples));
+  return arrays;
+}
+
 void bind_machine(nb::module_& m) {
   nb::class_<Sums>(m, "Sums").def_ro("gap", &Sums::gap).def_ro("loss", &Sums::loss).def_ro("moved", &Sums::moved);
   nb::class_<Certificate>(m, "LinearCertificate")
@@ -91,6 +108,7 @@ void bind_machine(nb::module_& m) {
           "set_biases", [](Machine& machine, Vector<const double> values) { machine.set_biases(span(values)); },
           "values"_a)
       .def("variables", &get_variables, "n_samples"_a)
+      .def("take_variables", &take_variables, "n_samples"_a)
       .def(
           "set_variables",
           [](Machine& machine, Table values) {
@@ -112,8 +130,10 @@ void bind_linear(nb::module_& m) {
   bind_dense<double>(m);
   m.def(
       "squared_norms",
-      [](const Block& block, Vector<float> norms, Index first) { squared_norms(block.rows, norms.data() + first); },
-      "block"_a, "norms"_a.noconvert(), "first"_a, nb::call_guard<nb::gil_scoped_release>());
+      [](const Block& block, Vector<float> norms, Index first, int n_threads) {
+        squared_norms(block.rows, norms.data() + first, n_threads);
+      },
+      "block"_a, "norms"_a.noconvert(), "first"_a, "n_threads"_a, nb::call_guard<nb::gil_scoped_release>());
   nb::class_<Options>(m, "LinearOptions")
       .def(
           "__init__",

@@ -225,6 +225,7 @@ class LaneGroup {
   virtual void set_beta(Index i, const double* values) = 0;
   virtual void get_biases(double* bias) const = 0;
   virtual void set_biases(const double* bias) = 0;
+  virtual Kept take_beta() = 0;
 };
 
 template <class W, int P>
@@ -244,17 +245,20 @@ class WideGroup final : public LaneGroup {
 
   void visit(const Rows& rows, Index first, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
+    if (is_late(part, parts, count(rows))) forget_early();
     const Group<W, P> group{weights_.data(), beta_.data(), bias_, total_, table_, samples_, rho_,
                             squared_,        order_,       gap_,  loss_,  moved_};
     const Index from = order_.n_blocks() * part / parts, to = order_.n_blocks() * (part + 1) / parts;
     std::visit([&](const auto& view) { linear::visit(view, group, first, from, to); }, rows);
     for (int l = 0; l < P; ++l) bias_[l] += rho_ * (total_[l] - bias_[l]);
+    seen_.add(to - from);
   }
 
   void take_sums(Sums& sums) override {
+    const double scale = seen_.take_scale();
     for (int l = 0; l < P; ++l) {
-      sums.gap += std::exchange(gap_[l], 0.0);
-      sums.loss += std::exchange(loss_[l], 0.0);
+      sums.gap += scale * std::exchange(gap_[l], 0.0);
+      sums.loss += scale * std::exchange(loss_[l], 0.0);
       sums.moved += std::exchange(moved_[l], 0.0);
     }
     if (rho_ == 0) return;
@@ -286,8 +290,15 @@ class WideGroup final : public LaneGroup {
   }
   void get_biases(double* bias) const override { std::copy_n(bias_, n_lanes_, bias); }
   void set_biases(const double* bias) override { std::copy_n(bias, n_lanes_, bias_); }
+  Kept take_beta() override { return keep(std::move(beta_), n_lanes_, P); }
 
  private:
+  void forget_early() {
+    seen_.forget();
+    std::fill_n(gap_, P, 0.0);
+    std::fill_n(loss_, P, 0.0);
+  }
+
   WideTable<W, P> table_;
   Samples samples_;
   W rho_, squared_;
@@ -296,6 +307,7 @@ class WideGroup final : public LaneGroup {
   Buffer<W> weights_, beta_;
   alignas(64) W bias_[P] = {}, total_[P] = {};
   double gap_[P] = {}, loss_[P] = {}, moved_[P] = {};
+  Seen seen_;
 };
 
 std::unique_ptr<LaneGroup> make_group(const LaneTable& table, const Samples& samples, Index n_features,
@@ -355,6 +367,11 @@ class LaneMachine final : public Machine {
   void get_variables(Index i, double* out) const override { get_beta(i, out); }
   void set_variables(Index i, const double* values) override {
     for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g]->set_beta(i, values + begin_[g]);
+  }
+  std::vector<Kept> take_variables() override {
+    std::vector<Kept> kept;
+    for (auto& group : groups_) kept.push_back(group->take_beta());
+    return kept;
   }
 
  private:

@@ -38,6 +38,27 @@ struct Sums {
   }
 };
 
+/// The gap of a pass is estimated by the visits of its last quarter, which see the weights nearly as they are in the
+/// end; rows come in random order, so a quarter of them stands for all where they are many.
+inline bool is_late(Index part, Index parts, Index n_rows) {
+  return n_rows >= 30000 && parts >= 4 && part == parts - parts / 4;
+}
+
+class Seen {
+ public:
+  void add(Index n) { all_ += n, late_ += n; }
+  void forget() { late_ = 0; }
+  /// By how much the late ones are to be multiplied to stand for all.
+  double take_scale() {
+    const double scale = late_ > 0 ? static_cast<double>(all_) / static_cast<double>(late_) : 1.0;
+    all_ = late_ = 0;
+    return scale;
+  }
+
+ private:
+  Index all_ = 0, late_ = 0;
+};
+
 struct Certificate {
   double primal, dual, violation;
 };
@@ -52,6 +73,21 @@ struct Samples {
   double weight_of(Index i) const { return weight.empty() ? 1.0 : weight[i]; }
   double target_of(Index i) const { return target.empty() ? 0.0 : target[i]; }
 };
+
+/// Dual variables as a machine has kept them: [sample][stride], of which the first `columns` count.
+struct Kept {
+  std::shared_ptr<void> owner;
+  const void* values;
+  bool precise;  // doubles, not floats
+  Index columns, stride;
+};
+
+template <class W>
+Kept keep(Buffer<W>&& buffer, Index columns, Index stride) {
+  auto owner = std::make_shared<Buffer<W>>(std::move(buffer));
+  const void* const values = owner->data();
+  return {std::move(owner), values, sizeof(W) == sizeof(double), columns, stride};
+}
 
 class Machine {
  public:
@@ -106,6 +142,8 @@ class Machine {
   virtual Index n_variables() const = 0;  // of a sample
   virtual void get_variables(Index i, double* out) const = 0;
   virtual void set_variables(Index i, const double* values) = 0;
+  /// Gives them away as they are, up to rounding to float in the box; the machine is of no use after that.
+  virtual std::vector<Kept> take_variables() = 0;
 
  protected:
   static constexpr Index widest = 16;

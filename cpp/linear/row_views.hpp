@@ -1,9 +1,12 @@
 // Rows of the data as a linear machine reads them: CSR or dense, where they lie.
 #pragma once
 
+#include <map>
 #include <variant>
+#include <vector>
 
 #include "../kernels.hpp"
+#include "../threads.hpp"
 
 namespace ordsvm::linear {
 
@@ -51,16 +54,60 @@ inline Index count(const Rows& rows) {
   return std::visit([](const auto& view) { return view.n_rows; }, rows);
 }
 
-/// |x_i|^2 for the rows of a block.
-inline void squared_norms(const Rows& rows, float* norms) {
+/// |x|^2 of rows, where a column that comes twice in a row counts with the sum of its values.
+class SquaredNorms {
+ public:
+  explicit SquaredNorms(Index n_features) : row_of_column_(n_features, 0) {}
+
+  template <class T, class I>
+  double of(const SparseRow<T, I>& row) {
+    ++row_;
+    double sum = 0.0;
+    bool twice = false;
+    for (Index p = 0; p < row.size; ++p) {
+      std::uint32_t& last = row_of_column_[row.column(p)];
+      twice = twice || last == row_;
+      last = row_;
+      sum += static_cast<double>(row.value(p)) * row.value(p);
+    }
+    return twice ? of_sums(row) : sum;
+  }
+
+  template <class T>
+  double of(const DenseRow<T>& row) {
+    double sum = 0.0;
+    for (Index p = 0; p < row.size; ++p) sum += static_cast<double>(row.value(p)) * row.value(p);
+    return sum;
+  }
+
+ private:
+  template <class Row>
+  static double of_sums(const Row& row) {
+    std::map<Index, double> value;
+    for (Index p = 0; p < row.size; ++p) value[row.column(p)] += row.value(p);
+    double sum = 0.0;
+    for (const auto& [column, total] : value) sum += total * total;
+    return sum;
+  }
+
+  std::vector<std::uint32_t> row_of_column_;  // the last row, counted from 1, in which the column came
+  std::uint32_t row_ = 0;
+};
+
+/// norms[i] = |x_i|^2 for the rows of a block.
+inline void squared_norms(const Rows& rows, float* norms, int n_threads) {
   std::visit(
       [&](const auto& view) {
-        for (Index i = 0; i < view.n_rows; ++i) {
-          const auto row = row_of(view, i);
-          double sum = 0.0;
-          for (Index p = 0; p < row.size; ++p) sum += static_cast<double>(row.value(p)) * row.value(p);
-          norms[i] = static_cast<float>(sum);
-        }
+        std::atomic<bool> stop = false;
+        const auto work = [&](int t) {
+          SquaredNorms squared(view.n_columns);
+          for (Index i = view.n_rows * t / n_threads; i < view.n_rows * (t + 1) / n_threads; ++i)
+            norms[i] = static_cast<float>(squared.of(row_of(view, i)));
+        };
+        if (n_threads == 1)
+          work(0);
+        else
+          run_team(n_threads, stop, work, [] { return false; });
       },
       rows);
 }

@@ -36,16 +36,10 @@ class BiasedRows {
     weights[data_.n_columns] += one_ * delta;
   }
 
-  /// Of every row, by way of weights that hold it, so that values of one feature have added up.
   std::vector<double> squared_norms() const {
-    std::vector<double> w(n_weights(), 0.0), norms(size());
-    for (Index i = 0; i < size(); ++i) {
-      add(i, 1.0, w);
-      norms[i] = dot(i, w);
-      const auto row = row_of(data_, i);
-      for (Index p = 0; p < row.size; ++p) w[row.column(p)] = 0.0;
-      w[data_.n_columns] = 0.0;
-    }
+    SquaredNorms squared(data_.n_columns);
+    std::vector<double> norms(size());
+    for (Index i = 0; i < size(); ++i) norms[i] = squared.of(row_of(data_, i)) + one_;
     return norms;
   }
 

@@ -172,6 +172,8 @@ class ThresholdMachine final : public Machine {
         work_(4 * table.n_thresholds) {}
 
   Sums take_sums() override {
+    const double scale = seen_.take_scale();
+    sums_.gap *= scale, sums_.loss *= scale;
     for (std::size_t k = 0; k < total_.size(); ++k)
       sums_.gap += 0.5 * (threshold_[k] + total_[k]) * (threshold_[k] + total_[k]);
     return std::exchange(sums_, Sums{});
@@ -203,11 +205,17 @@ class ThresholdMachine final : public Machine {
       t = static_cast<W>(values[k]);
     }
   }
+  std::vector<Kept> take_variables() override {
+    std::vector<Kept> kept;
+    kept.push_back(keep(std::move(variables_), n_variables(), n_variables()));
+    return kept;
+  }
 
  private:
   int n_groups() const override { return 1; }
   void visit(int, const Rows& rows, Index first, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
+    if (is_late(part, parts, count(rows))) seen_.forget(), sums_.gap = sums_.loss = 0.0;
     const State<W> state{weights_.data(),
                          variables_.data(),
                          threshold_.data(),
@@ -223,6 +231,7 @@ class ThresholdMachine final : public Machine {
     std::visit([&](const auto& view) { linear::visit(view, state, first, from, to); }, rows);
     for (std::size_t k = 0; k < total_.size(); ++k)
       threshold_[k] += static_cast<W>(options_.rho) * (-total_[k] - threshold_[k]);
+    seen_.add(to - from);
   }
   void release() override { weights_ = Buffer<W>(0); }
   void clear() override { weights_ = Buffer<W>(n_features()); }
@@ -272,6 +281,7 @@ class ThresholdMachine final : public Machine {
   Buffer<W> weights_, variables_;
   std::vector<W> threshold_, total_, work_;
   Sums sums_;
+  Seen seen_;
 };
 
 }  // namespace

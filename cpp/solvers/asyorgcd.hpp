@@ -116,9 +116,9 @@ class AsyOrgcd final : public TeamSolver<T> {
       Index taken = 0;
       bool all_optimal = true;
       for (auto& block : team) taken += block->steps(), all_optimal = all_optimal && block->optimal();
-      steps_ += taken;
       if (taken == 0 && all_fresh && all_optimal) return true;
       const bool refresh_all = !gather(commons, monitor) || all_optimal;
+      steps_ += taken;  // now that alpha says so too
       if (monitor.stop_now(steps_, this->rows())) return false;
       all_fresh = true;
       for (auto& block : team)

@@ -71,8 +71,11 @@ class TeamSolver {
   template <class Task>
   void together(Commons<T>& commons, Monitor& monitor, Task task) {
     run_team(team_.n_threads, commons.stop, task, [&] {
-      if (monitor.due(commons.steps)) commons.show(variables_.alpha), show();
-      return monitor.stop_now(commons.steps, rows());
+      const Index steps = commons.steps;
+      if (!monitor.due(steps)) return monitor.stopped();
+      commons.show(variables_.alpha);
+      show();
+      return monitor.stop_now(steps, rows());
     });
   }
   /// Called before the monitor is.

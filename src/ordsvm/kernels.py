@@ -43,11 +43,7 @@ class Kernel(ABC):
 
     def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
         """k(X, Y) @ beta, a block of rows at a time; beta may have several columns."""
-        if len(beta) == 0:
-            return np.zeros((X.shape[0], *beta.shape[1:]))
-        step = max(1, _BLOCK_BYTES // (8 * max(1, len(beta))))
-        blocks = [self(X[i : i + step], Y) @ beta for i in range(0, X.shape[0], step)]
-        return np.concatenate(blocks)
+        return _blockwise(lambda block: self(block, Y) @ beta, X, beta)
 
 
 class NativeKernel(Kernel):
@@ -68,6 +64,9 @@ class Linear(NativeKernel):
 
     def __call__(self, X: Data, Y: Data) -> Floats:
         return _dot(X, Y)
+
+    def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
+        return np.asarray(X @ (Y.T @ beta), dtype=np.float64)
 
     def _native(self) -> _core.Kernel:
         return _core.Kernel(_core.KernelKind.linear)
@@ -135,6 +134,10 @@ class Precomputed(Kernel):
     def __call__(self, X: Data, Y: Data) -> Floats:
         raise TypeError("A precomputed kernel is a matrix; it cannot be evaluated on samples.")
 
+    def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
+        """X[:, Y] @ beta: of a training sample nothing is known but its number, which is that of a column."""
+        return _blockwise(lambda block: block[:, Y].astype(np.float64, copy=False) @ beta, X, beta)
+
     def rows(self, X: Data) -> _core.Rows:
         return _core.precomputed_rows(X)
 
@@ -197,6 +200,14 @@ def gamma_value(gamma: str | float, X: Data) -> float:
         variance = X.multiply(X).mean(dtype=np.float64) - mean**2 if sp.issparse(X) else X.var(dtype=np.float64)
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
     return float(gamma)
+
+
+def _blockwise(scores: Callable[[Data], Floats], X: Data, beta: Floats) -> Floats:
+    """The scores of X, so many rows at a time that a kernel value for each of them and of beta is not too much."""
+    if len(beta) == 0:
+        return np.zeros((X.shape[0], *beta.shape[1:]))
+    step = max(1, _BLOCK_BYTES // (8 * len(beta)))
+    return np.concatenate([scores(X[i : i + step]) for i in range(0, X.shape[0], step)])
 
 
 def _float64(X: Data) -> Data:

@@ -93,7 +93,11 @@ def category_array(categories: Any) -> NDArray[Any]:
 def rank_codes(labels: NDArray[Any], classes: NDArray[Any], name: str = "y") -> NDArray[np.int64]:
     """The position of each label in `classes`. Labels match as Python objects do: 1 is 1.0, but not "1"."""
     position = {label: rank for rank, label in enumerate(classes.tolist())}
-    codes = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    if labels.dtype.kind in "biufU":  # few different ones among many: look up each once
+        distinct, place = np.unique(labels, return_inverse=True)
+        codes = np.array([position.get(label, -1) for label in distinct.tolist()], dtype=np.int64)[place]
+    else:
+        codes = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     if (codes < 0).any():
         unknown = dict.fromkeys(labels[codes < 0].tolist())
         raise ValueError(

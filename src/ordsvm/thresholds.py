@@ -1,4 +1,4 @@
-"""The thresholds that minimise the primal when the scores are given.
+"""Thresholds on scores: the ranks they cut out, and those that minimise the primal.
 
 For one threshold the primal is piecewise linear in b. A hinge of sign s and offset o at score f changes its
 slope at the level F = f − s·o: with sign +1 it starts to cost above F, with sign −1 it ceases to cost there. So

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm.checks import check_number, check_positive
+from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.machine import Machine, canonical, fingerprint, finite_scores
 from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
 from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem
 from ordsvm.result import combined
-from ordsvm.solvers import KernelMatrix, Solution, Solver, choose, solve
+from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, choose, solve
 
 Floats = NDArray[np.float64]
 
@@ -29,12 +30,13 @@ Floats = NDArray[np.float64]
 class Task:
     """What there is to solve: problems over the same samples, the i-th of which is row order[i] of X.
 
-    classes: the labels that the problems know, for classifiers.
+    classes: the labels that the problems know, for classifiers. validation: who is to judge the fit under way.
     """
 
     problems: Sequence[Problem]
     order: NDArray[np.int64]
     classes: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    validation: Validation | None = None
 
     def fingerprint(self) -> str:
         """Differs wherever labels, weights, costs or C do."""
@@ -76,13 +78,18 @@ class KernelMachine(Machine):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains on samples X with labels or targets y."""
+        X, target = self._check_input(X, y)
+        return self._fit_task(X, target, self._formulate(X, target, sample_weight))
+
+    def _check_input(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Parameters, samples and targets, in this order."""
         self._check_parameters()
-        X = self._check_training_data(X)
-        target = self._check_target(y)
-        task = self._formulate(X, target, sample_weight)
+        return self._check_training_data(X), self._check_target(y)
+
+    def _fit_task(self, X: Any, target: Any, task: Task) -> Self:
         self._recover(task, target, self._train(X, task))
         self._fingerprint = task.fingerprint()
-        if not self.result_.converged:
+        if self.result_.status not in ("converged", "early_stopping"):
             self._warn(self.result_)
         return self
 
@@ -123,7 +130,13 @@ class KernelMachine(Machine):
 
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
-        return canonical(validate_data(self, X, reset=False, **self._data_rules()))
+        return self._check_more_data(X)
+
+    def _check_more_data(self, X: Any) -> Any:
+        """Samples with the features of the training data."""
+        X = validate_data(self, X, reset=False, **self._data_rules())
+        check_magnitude(X)
+        return canonical(X)
 
     def _data_rules(self) -> dict[str, Any]:
         finite = "allow-nan" if self._takes_missing_values() else True
@@ -132,26 +145,39 @@ class KernelMachine(Machine):
     def _train(self, X: Any, task: Task) -> list[Solution]:
         """Solves the problems and keeps β and the result."""
         solver = choose(self.solver, task.problems[0].thresholds)
-        gamma = gamma_value(self.gamma, X) if isinstance(self.kernel, str) else 1.0
+        samples = self._samples(X, task.order)
+        gamma = gamma_value(self.gamma, samples) if isinstance(self.kernel, str) else 1.0
         kernel = make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
-        matrix = KernelMatrix(kernel.rows(reordered(X, task.order)), float(self.cache_size))
-        solutions = self._solve(task.problems, matrix, solver)
+        matrix = KernelMatrix(kernel.rows(samples), float(self.cache_size))
+        control = self._control()
+        if task.validation is not None:
+            known = task.order if self._is_precomputed() else samples
+            control = task.validation.controls(control, task.problems[0], kernel, known)
+        solutions = self._solve(task.problems, matrix, solver, control)
         self.kernel_ = kernel
         self.result_ = combined([solution.result for solution in solutions])
         self.n_iter_ = self.result_.n_iter
         self._keep_support(X, solutions, task.order)
         return solutions
 
-    def _solve(self, problems: Sequence[Problem], matrix: KernelMatrix, solver: Solver) -> list[Solution]:
+    def _samples(self, X: Any, order: NDArray[np.int64]) -> Any:
+        """The samples of a problem in its order: rows of X, and the columns too where X is a kernel matrix."""
+        if np.array_equal(order, np.arange(X.shape[0])):
+            return X
+        return X[np.ix_(order, order)] if self._is_precomputed() else X[order]
+
+    def _solve(
+        self, problems: Sequence[Problem], matrix: KernelMatrix, solver: Solver, whole: Control
+    ) -> list[Solution]:
         """One problem after the other. max_iter is for each of them; time_limit is for all: what is left of it is
         divided among those to come. After a callback has stopped one, or all time is spent, the others stay at their
         start."""
         solutions: list[Solution] = []
         for problem, start in zip(problems, self._starts(problems), strict=True):
-            control, stopped_by = self._control(), ""
-            if control.time_limit is not None:
-                left = control.time_limit - sum(solution.result.seconds for solution in solutions)
-                control = replace(control, time_limit=left / (len(problems) - len(solutions)))
+            control, stopped_by = whole, ""
+            if whole.time_limit is not None:
+                left = whole.time_limit - sum(solution.result.seconds for solution in solutions)
+                control = replace(whole, time_limit=left / (len(problems) - len(solutions)))
                 stopped_by = "time_limit" if left <= 0 else ""
             if solutions and solutions[-1].result.status == "callback":
                 stopped_by = "callback"
@@ -172,7 +198,7 @@ class KernelMachine(Machine):
         return np.split(alpha * (float(self.C) / self._trained_C), ends[:-1])
 
     def _keep_support(self, X: Any, solutions: Sequence[Solution], order: NDArray[np.int64]) -> None:
-        beta = np.empty((len(solutions), X.shape[0]))
+        beta = np.zeros((len(solutions), X.shape[0]))
         beta[:, order] = [solution.beta for solution in solutions]
         self._trained_C = float(self.C)
         self.support_ = np.flatnonzero(beta.any(axis=0))
@@ -181,14 +207,8 @@ class KernelMachine(Machine):
 
     def _scores(self, X: Any) -> Floats:
         """f(x) for every row of X; a column for every problem where dual_coef_ has rows."""
-        check_magnitude(X)
-        if isinstance(self.kernel_, Precomputed):
-            scores = X[:, self.support_].astype(np.float64) @ self.dual_coef_.T
-        elif isinstance(self.kernel_, Linear):
-            scores = np.asarray(X @ self.coef_.T, dtype=np.float64)
-        else:
-            scores = self.kernel_.scores(X, self.support_vectors_, self.dual_coef_.T)
-        return finite_scores(scores)
+        known = self.support_ if isinstance(self.kernel_, Precomputed) else self.support_vectors_
+        return finite_scores(self.kernel_.scores(X, known, self.dual_coef_.T))
 
     @property
     def coef_(self) -> Floats:
@@ -197,8 +217,3 @@ class KernelMachine(Machine):
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available with kernel='linear'.")
         return np.asarray(self.support_vectors_.T @ self.dual_coef_.T, dtype=np.float64).T
-
-
-def reordered(X: Any, order: NDArray[np.int64]) -> Any:
-    """The rows of X in the order of a problem's samples."""
-    return X if np.array_equal(order, np.arange(len(order))) else X[order]

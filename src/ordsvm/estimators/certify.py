@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm.estimators.base import KernelMachine, Task, reordered
+from ordsvm.estimators.base import KernelMachine, Task
 from ordsvm.estimators.linear.base import LinearMachine, LinearTask
 from ordsvm.kernels import Precomputed
 from ordsvm.linear.losses import certificate, weights
@@ -24,10 +24,10 @@ Floats = NDArray[np.float64]
 def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
     """Recomputes objective, duality gap and violation in float64 from the dual variables that the model has kept.
 
-    X, y and sample_weight are those that the model was trained on; anything else, also a parameter changed since,
-    is an error. Nothing of the solver is trusted: the hinges come from the labels, α is made feasible should it
-    not be, the scores come from the kernel's formula in NumPy, not from the core, and the objective is that of the
-    model's own thresholds. For a machine of several problems objectives and gaps are summed.
+    X, y and sample_weight are those that `fit` was given, held-out samples included; anything else, also a parameter
+    changed since, is an error. Nothing of the solver is trusted: the hinges come from the labels, α is made feasible
+    should it not be, the scores come from the kernel's formula in NumPy, not from the core, and the objective is that
+    of the model's own thresholds. For a machine of several problems objectives and gaps are summed.
     """
     if not isinstance(model, KernelMachine | LinearMachine):
         raise TypeError(
@@ -45,17 +45,15 @@ def _with_kernel(model: KernelMachine, X: Any, task: Task) -> Certificate:
     alphas = [problem.repair(part) for problem, part in zip(task.problems, parts, strict=True)]
     beta = np.stack([problem.beta(alpha) for problem, alpha in zip(task.problems, alphas, strict=True)], axis=1)
     _check_support(model, X, beta, task.order)
-    scores, largest = _scores(model, reordered(X, task.order), beta)
+    scores, largest = _scores(model, model._samples(X, task.order), beta)
     rounding = 4 * np.finfo(np.float64).eps * largest * np.abs(beta).sum(axis=0)
     columns = zip(task.problems, alphas, scores.T, rounding, model._model_thresholds(), strict=True)
     return _total([problem.certificate(*proof) for problem, *proof in columns])
 
 
 def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
-    if model._beta is None:
-        raise ValueError(f"{type(model).__name__} has kept no dual variables: train it with another solver.")
     loss = model._losses_of(task)
-    beta = np.clip(model._beta, *loss.bounds())
+    beta = np.clip(model._beta.array(), *loss.bounds())
     thresholds = isinstance(task.table, ThresholdTable)
     coef, _ = weights(X, beta, thresholds)
     if not np.allclose(coef, np.atleast_2d(model.coef_).T, rtol=1e-9, atol=1e-9 * np.abs(coef).max(initial=0.0)):
@@ -81,9 +79,8 @@ def _task(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 
 def _check_support(model: KernelMachine, X: Any, beta: Floats, order: NDArray[np.int64]) -> None:
     """The machine must be the one that α makes of these samples."""
-    own = np.empty_like(beta)
+    own, expected = np.zeros((2, X.shape[0], beta.shape[1]))
     own[order] = beta
-    expected = np.zeros_like(beta)
     expected[model.support_] = np.atleast_2d(model.dual_coef_).T
     same = np.allclose(own, expected, rtol=1e-9, atol=1e-12 * np.abs(beta).max(initial=0.0))
     if same and not isinstance(model.kernel_, Precomputed):

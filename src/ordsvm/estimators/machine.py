@@ -95,12 +95,17 @@ def fingerprint(*arrays: NDArray[Any]) -> str:
 
 
 def canonical(X: Any) -> Any:
-    """CSR with sorted, unique columns and both index arrays of one type, as the core reads it."""
-    if not sp.issparse(X):
-        return X
-    if not X.has_canonical_format:
+    """CSR with sorted, unique columns, as kernels need it."""
+    if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+    return readable(X)
+
+
+def readable(X: Any) -> Any:
+    """CSR with both index arrays of one type, as the core reads it; columns as they are."""
+    if not sp.issparse(X):
+        return X
     if X.indices.dtype != X.indptr.dtype:
         X = type(X)((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
         if X.indices.dtype != X.indptr.dtype:  # SciPy may narrow what it is given

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,20 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
-from ordsvm.checks import caller_level
+from ordsvm.checks import caller_level, check_flag
 from ordsvm.costs import cost_matrix, threshold_costs
 from ordsvm.estimators.base import KernelMachine, Task
-from ordsvm.estimators.validation import class_prices, classes_with_a_price
-from ordsvm.labels import Ranks, encode_labels
+from ordsvm.estimators.early_stopping import Validation, hold_out
+from ordsvm.estimators.validation import (
+    check_fraction,
+    check_pair,
+    check_patience,
+    check_sample_weight,
+    check_seed,
+    class_prices,
+    classes_with_a_price,
+)
+from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.solvers import Solution
 from ordsvm.thresholds import ranks_of, undetermined
@@ -91,6 +101,17 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         Write a line about the progress to stderr several times a second.
     n_threads : int or None, default=None
         For the asynchronous solvers; None is every core that this process may use. The others take one.
+    early_stopping : bool, default=False
+        Stop when the mean absolute error of validation samples no longer falls. A run that this, max_iter, time_limit
+        or the callback cuts short leaves the model of the look with the least error; a run that converges, the optimum.
+    validation_fraction : float, default=0.1
+        The share of the samples that early stopping holds out, rank by rank, where `fit` is given no `validation`.
+        They are not trained on.
+    n_iter_no_change : int, default=10
+        How many looks may pass without a smaller error before early stopping. Looks at validation samples, and calls
+        of the callback with them, come every half a step a sample; those with a relative gap above ½ do not count.
+    random_state : int, RandomState or None, default=None
+        Draws the samples to hold out.
 
     Attributes
     ----------
@@ -99,10 +120,12 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     result_ : `FitResult`, with the duality gap that proves how good the model is
     support_, support_vectors_, dual_coef_ : the samples in the score and their weights β
     coef_ : w, for the linear kernel
+    validation_indices_ : the rows of X that early stopping held out
     """
 
     classes_: NDArray[Any]
     thresholds_: Floats
+    validation_indices_: NDArray[np.int64]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """The models share their parameters and attributes, so they share the text about them."""
@@ -129,6 +152,10 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        random_state: Any = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -146,6 +173,31 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Self:
+        """Trains on samples X with labels y.
+
+        `validation=(X_val, y_val)`: samples whose errors are to be recorded in `result_.history`, and used for early
+        stopping. With a precomputed kernel X_val has a column for every training sample. In a pipeline X_val is taken
+        as it is: transform it first.
+        """
+        X, target = self._check_input(X, y)
+        samples = None if validation is None else self._check_validation(validation, target)
+        weight = check_sample_weight(sample_weight, len(target.codes))
+        holds_out = self.early_stopping and validation is None
+        chosen = self._hold_out(target, weight) if holds_out else np.empty(0, dtype=np.int64)
+        self.validation_indices_ = chosen
+        task = self._formulate(X, target, weight)
+        if holds_out:
+            samples = X[chosen], target.codes[chosen], weight[chosen]
+        if samples is not None:
+            patience = int(self.n_iter_no_change) if self.early_stopping else None
+            task = replace(task, validation=Validation(*samples, rank_codes(task.classes, target.classes), patience))
+        return self._fit_task(X, target, task)
 
     def decision_function(self, X: Any) -> Floats:
         """The score f(x), one number a sample; compare it with `thresholds_`."""
@@ -164,20 +216,44 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         """The cost matrix of models that take one."""
         return None
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag("early_stopping", self.early_stopping)
+        check_fraction("validation_fraction", self.validation_fraction)
+        check_patience(self.n_iter_no_change)
+        check_seed(self.random_state)
+
+    def _check_validation(self, validation: Any, target: Ranks) -> tuple[Any, NDArray[np.int64], Floats]:
+        """Samples, ranks and weights of what was given as validation."""
+        X, y = check_pair("validation", validation)
+        try:
+            X = self._check_more_data(X)
+            codes = rank_codes(label_array(y), target.classes)
+            check_consistent_length(X, codes)
+        except ValueError as error:
+            raise ValueError(f"validation=(X, y): {error}") from None
+        return X, codes, np.ones(len(codes))
+
+    def _hold_out(self, target: Ranks, weight: Floats) -> NDArray[np.int64]:
+        return hold_out(target.codes, weight, float(self.validation_fraction), check_seed(self.random_state))
+
     def _check_target(self, y: Any) -> Ranks:
         return encode_labels(y, self.categories, estimator_name=type(self).__name__)
 
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> Task:
-        """Ranks and weights as one problem.
+        """Ranks and weights as one problem, over the samples that are not held out.
 
         A rank without samples that leaves a threshold beside it undetermined is dropped.
         """
-        classes, codes = target.classes, target.codes
-        check_consistent_length(X, codes)
-        C = class_prices(self.C, sample_weight, self.class_weight, target)
-        present = classes_with_a_price(C, target, type(self).__name__)
-        order = self._sample_order(codes)
-        codes, C = codes[order], C[order]
+        classes = target.classes
+        check_consistent_length(X, target.codes)
+        weight = check_sample_weight(sample_weight, len(target.codes))
+        rows = np.setdiff1d(np.arange(len(target.codes)), self.validation_indices_)
+        trained = Ranks(classes, target.codes[rows])
+        C = class_prices(self.C, weight[rows], self.class_weight, trained)
+        present = classes_with_a_price(C, trained, type(self).__name__)
+        order = self._sample_order(trained.codes)
+        codes, C = trained.codes[order], C[order]
         keep = np.arange(len(classes))
         problem = self._problem(codes, C, keep, len(classes))
         loose = _loose_ranks(problem, present)
@@ -186,7 +262,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             keep = np.flatnonzero(~loose)
             problem = self._problem(codes, C, keep, len(classes))
             _loose_ranks(problem, present[keep])  # the cost may leave open what is next to each other now
-        return Task([problem], order, classes[keep])
+        return Task([problem], rows[order], classes[keep])
 
     def _sample_order(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Models of adjacent thresholds: by rank, so that the hinges of a threshold look at consecutive samples."""
@@ -231,6 +307,10 @@ class CostModel(ThresholdModel):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        random_state: Any = None,
     ) -> None:
         super().__init__(
             C,
@@ -249,6 +329,10 @@ class CostModel(ThresholdModel):
             callback=callback,
             verbose=verbose,
             n_threads=n_threads,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            random_state=random_state,
         )
         self.cost = cost
 

@@ -38,6 +38,17 @@ def check_callback(callback: Any) -> None:
         raise ValueError(f"callback={callback!r} is not valid: give None or a function of a Progress.")
 
 
+def check_fraction(name: str, value: Any) -> None:
+    check_number(name, value, "a number above 0 and below 1", lambda number: 0 < number < 1)
+
+
+def check_patience(n_iter_no_change: Any) -> None:
+    if isinstance(n_iter_no_change, bool) or not isinstance(n_iter_no_change, Integral) or n_iter_no_change < 1:
+        raise ValueError(
+            f"n_iter_no_change={shortened(n_iter_no_change)} is not valid: give a whole number of looks, at least 1."
+        )
+
+
 def check_seed(random_state: Any) -> np.random.RandomState:
     try:
         return check_random_state(random_state)
@@ -46,6 +57,12 @@ def check_seed(random_state: Any) -> np.random.RandomState:
             f"random_state={shortened(random_state)} is not valid: give None, a whole number from 0 to 2³² − 1 or a "
             "numpy.random.RandomState."
         ) from None
+
+
+def check_pair(name: str, pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise ValueError(f"{name}={shortened(pair)} is not valid: give a pair (X, y) of samples and their labels.")
+    return pair[0], pair[1]
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int, in_need: str = "two classes") -> Floats:
@@ -135,7 +152,7 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
 def check_magnitude(X: Any) -> None:
     """Squares of the values, and sums of them, must not overflow."""
     values = X.data if sp.issparse(X) else X
-    largest = float(np.max(np.abs(values), initial=0.0))
+    largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     if largest > 1e140:
         raise ValueError(
             f"X holds values as large as {largest:.0e}, which kernels can't be computed from: scale the features, for "

@@ -14,7 +14,7 @@ from ordsvm import _core
 from ordsvm.checks import check_flag, check_number
 from ordsvm.linear.losses import certificate, losses, weights
 from ordsvm.linear.rows import block_of
-from ordsvm.linear.solution import LinearSolution
+from ordsvm.linear.solution import DualVariables, LinearSolution
 from ordsvm.linear.table import LaneTable, npsvor
 from ordsvm.problem import Certificate
 from ordsvm.result import FitResult, Progress
@@ -186,7 +186,7 @@ class Run:
             history=tuple(self.history),
         )
         coef, intercept = weights(self.samples.X, beta, thresholds=False, intercept=self.samples.bias)
-        return LinearSolution(coef, intercept, beta, result)
+        return LinearSolution(coef, intercept, DualVariables([beta]), result)
 
     def _judge(self) -> str | None:
         """Where the paper's rule holds for every rank: how it ends, or None, and a smaller eps, for a large gap."""

@@ -12,7 +12,7 @@ import numpy as np
 from ordsvm import _core
 from ordsvm.checks import check_number
 from ordsvm.linear.rows import RowSource
-from ordsvm.linear.solution import Floats, LinearSolution
+from ordsvm.linear.solution import DualVariables, Floats, LinearSolution
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.base import CADENCE, Control, print_progress
 
@@ -66,20 +66,23 @@ class Descent:
         self.dual = 0.0  # objective, as the steps taken have raised it
         self.history: list[Progress] = []
         self._next_look = self.started + CADENCE
+        self._seen_before = 1.0  # relative gap at the visits of the last pass
 
-    def run(self, start: tuple[Floats, Floats] | None = None, keep_variables: bool = False) -> LinearSolution:
+    def run(self, start: tuple[Floats, Floats] | None = None) -> LinearSolution:
         """From dual variables and biases `start`, or from 0."""
         proof = self._start_from(start) if start is not None else None
-        aim, failures = self.control.tol, 0
+        aim, failures, best = self.control.tol, 0, np.inf
         while proof is None or not self._good_enough(proof):
             if proof is not None:
-                failures += 1
+                failures = 0 if relative_gap(proof) < best / 2 else failures + 1
+                best = min(best, relative_gap(proof))
                 aim /= 2
                 self._go_on(proof, precise=self.precise or failures > 2)
-            if self.precise and failures > 20:
+            if failures > 20:
                 self.status = "precision"
-            proof = self._prove() if self._descend(aim) else proof
-        return self._solution(proof, keep_variables)
+            self._descend(aim)
+            proof = self._prove()
+        return self._solution(proof)
 
     def report(self, steps: int, kernel_rows: int) -> bool:
         """Called by the core while it works, some twenty times a second; True stops it."""
@@ -93,27 +96,28 @@ class Descent:
         self._continue_with(self.machine, variables, biases)
         return self._prove()
 
-    def _descend(self, aim: float) -> bool:
+    def _descend(self, aim: float) -> None:
         """Passes until the gap seen on the way is within `aim`, or something says stop."""
         while self.status == "converged":
             if 0 <= self.control.max_iter <= self.n_iter:
                 self.status = "max_iter"
                 break
-            many = 0
             for first, block in self.source.shuffled(self.random):
                 parts = max(1, round(self.solver.parts * len(block) / self.source.n_samples), len(block) // 200_000)
                 self.machine.descend(block, first, parts, self)
-                many += len(block)
             sums = self.machine.take_sums()
             self.n_iter += 1
             self.dual -= sums.moved
             primal = self.dual + sums.gap
-            relative = sums.gap / abs(primal) if primal != 0 else 0.0
+            relative = max(0.0, sums.gap / abs(primal)) if primal != 0 else 0.0
             if self.status == "converged" and self._look(primal, sums.gap, relative):
                 self.status = "callback"
-            if relative <= aim:
+            # Samples are seen before they move. Measured on text, eight problems, all passes: the gap in the end lies
+            # between what this pass has seen and what the next one will, and close to their geometric mean.
+            now = relative * min(1.0, relative / self._seen_before) ** 0.5
+            self._seen_before = max(relative, 1e-300)
+            if now <= aim:
                 break
-        return True
 
     def _prove(self) -> _core.LinearCertificate:
         self.machine.begin_proof()
@@ -168,8 +172,7 @@ class Descent:
             print_progress(progress)
         return self.control.callback is not None and bool(self.control.callback(progress))
 
-    def _solution(self, proof: _core.LinearCertificate, keep_variables: bool) -> LinearSolution:
-        variables = self.machine.variables(self.source.n_samples) if keep_variables else None
+    def _solution(self, proof: _core.LinearCertificate) -> LinearSolution:
         result = FitResult(
             status=self.status,
             solver=self.solver.name,
@@ -180,11 +183,11 @@ class Descent:
             violation=proof.violation,
             seconds=time.perf_counter() - self.started,
             kernel_rows=0,
-            alpha=np.empty(0) if variables is None else variables.ravel(),
+            alpha=np.empty(0),
             history=tuple(self.history),
         )
-        biases = self.machine.biases()
-        return LinearSolution(self.machine.take_weights(), biases, variables, result)
+        coef, biases = self.machine.take_weights(), self.machine.biases()
+        return LinearSolution(coef, biases, DualVariables(self.machine.take_variables(self.source.n_samples)), result)
 
 
 class _Patient:

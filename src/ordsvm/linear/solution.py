@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +12,31 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class DualVariables:
+    """β of all samples as the solver has left it, in its own arrays: the columns of one after those of the other."""
+
+    parts: Sequence[NDArray[np.float32] | NDArray[np.float64]]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.parts[0].shape[0], sum(part.shape[1] for part in self.parts)
+
+    def array(self) -> Floats:
+        """A float64 copy, (n_samples, n_lanes)."""
+        return np.concatenate(self.parts, axis=1, dtype=np.float64)
+
+
+@dataclass(frozen=True)
 class LinearSolution:
     """A solved linear machine: the proof, the weights of the features and what was added to or held against scores.
 
     coef        (n_features, n_lanes); one lane where there are thresholds
     intercept   (n_lanes,), or the thresholds
-    beta        (n_samples, n_lanes), the weights of the samples in coef, where the solver keeps them
+    beta        the weights of the samples in coef; where there are thresholds, a column for every one of these
     result      objective, gap and violation over all lanes together; n_iter counts epochs
     """
 
     coef: Floats
     intercept: Floats
-    beta: Floats | None
+    beta: DualVariables
     result: FitResult

@@ -30,7 +30,6 @@ def solve_lanes(
     solver: RankDCD | DCD1 | DCD2,
     control: Control,
     start: Start | None = None,
-    keep_variables: bool = False,
 ) -> LinearSolution:
     """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, for `RankDCD`, a `RowSource`."""
     if isinstance(solver, DCD1 | DCD2):
@@ -45,7 +44,7 @@ def solve_lanes(
             solver=solver,
             control=control,
         )
-    source, norms = _source_and_norms(X)
+    source, norms = _source_and_norms(X, control.n_threads)
 
     def make(precise: bool) -> _core.Machine:
         return _core.lane_machine(
@@ -61,7 +60,7 @@ def solve_lanes(
             _options(solver, control, norms, intercept, squared, precise),
         )
 
-    return Descent(source, make, solver, control).run(start, keep_variables)
+    return Descent(source, make, solver, control).run(start)
 
 
 def solve_thresholds(
@@ -74,10 +73,9 @@ def solve_thresholds(
     solver: RankDCD,
     control: Control,
     start: Start | None = None,
-    keep_variables: bool = False,
 ) -> LinearSolution:
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
-    source, norms = _source_and_norms(X)
+    source, norms = _source_and_norms(X, control.n_threads)
 
     def make(precise: bool) -> _core.Machine:
         return _core.threshold_machine(
@@ -90,7 +88,7 @@ def solve_thresholds(
             _options(solver, control, norms, True, squared, precise),
         )
 
-    return Descent(source, make, solver, control).run(start, keep_variables)
+    return Descent(source, make, solver, control).run(start)
 
 
 def _options(
@@ -106,9 +104,9 @@ def _options(
     )
 
 
-def _source_and_norms(X: Any) -> tuple[RowSource, np.ndarray]:
+def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:
     source: RowSource = X if hasattr(X, "blocks") else RowsInMemory(X)
     norms = np.empty(source.n_samples, dtype=np.float32)
     for first, block in source.blocks():
-        _core.squared_norms(block, norms, first)
+        _core.squared_norms(block, norms, first, n_threads if len(block) > 10_000 else 1)
     return source, norms

@@ -90,5 +90,6 @@ def solve(
         kernel_rows=run.kernel_rows,
         alpha=run.alpha,
         history=tuple(run.history),
+        best_look=run.best_look,
     )
     return Solution(result, problem.beta(run.alpha), certificate.thresholds)

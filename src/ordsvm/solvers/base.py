@@ -24,6 +24,21 @@ CADENCE = 0.2  # seconds between two `Progress`
 LOOKING = 0.05  # share of the time that looking may take, unless a number of steps was asked for
 
 
+class Examiner(Protocol):
+    """Somebody who judges a running fit by more than its certificate, at every look and at the end."""
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the run should end."""
+
+    @property
+    def best(self) -> tuple[int, Floats] | None:
+        """The look that a run cut short should return to, counted from 0, and its α; None: it stays where it is."""
+
+    def examine(self, alpha: Floats, progress: Progress) -> Progress:
+        """`progress` with what was found out about α, which is to be copied if it is to be kept."""
+
+
 @dataclass(frozen=True)
 class Control:
     """When to stop, with how many threads, and who is told how it goes.
@@ -38,6 +53,7 @@ class Control:
     verbose: bool = False
     n_threads: int = 1
     report_every: int = 0
+    examiner: Examiner | None = None
 
 
 class KernelMatrix:
@@ -91,6 +107,7 @@ class Run:
         self.n_iter = 0
         self.kernel_rows = 0
         self.history: list[Progress] = []
+        self.best_look: int | None = None
         self.solver_name = ""
         self.scores_follow = True  # whether `score` is that of `alpha` whenever `report` is called
         self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
@@ -101,7 +118,7 @@ class Run:
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
         self.report_every = control.report_every
         self._next_look = self.started + CADENCE
-        self._next_step = control.report_every
+        self._next_step = 0
         self._earlier = (0, 0)
 
     def seconds(self) -> float:
@@ -128,6 +145,7 @@ class Run:
         for double_rows in (False, True) if precision == "float32" and self.matrix.fits_float else (True,):
             limits = _core.Limits(self.control.tol, steps - self.n_iter)
             self._earlier = (self.n_iter, self.kernel_rows)
+            self._next_step = self.n_iter + self.report_every  # the core counts from here too
             outcome = solver(self.table(), self.matrix.cache(double_rows), limits, live, self, *options)
             self._count(outcome.steps, outcome.kernel_rows)
             if outcome.status is not _core.Status.imprecise:
@@ -137,8 +155,17 @@ class Run:
             self.stopped_by = "max_iter"
         if outcome.status is _core.Status.imprecise:
             self.stopped_by = "precision"
+        if self.control.examiner is not None:
+            self._hear(self.control.examiner)
         if self.stopped_by != "converged":
             self.score[:] = self._exact_scores()
+
+    def _hear(self, examiner: Examiner) -> None:
+        """A look at the end, unless a look was the end; a run cut short then returns to its best look."""
+        if self.stopped_by not in ("callback", "early_stopping"):
+            self._look()
+        if self.stopped_by not in ("converged", "precision") and examiner.best is not None:
+            self.best_look, self.alpha[:] = examiner.best
 
     def _start_anew(self) -> None:
         """From α alone: what float32 rows have added up to is left behind."""
@@ -157,6 +184,8 @@ class Run:
             self.stopped_by = "time_limit"
         elif self._look_is_due() and self._look():
             self.stopped_by = "callback"
+        elif self.control.examiner is not None and self.control.examiner.satisfied:
+            self.stopped_by = "early_stopping"
         return self.stopped_by != "converged"
 
     def _look_is_due(self) -> bool:
@@ -204,6 +233,8 @@ class Run:
             n_active=int(self.active[0]),
             thresholds=certificate.thresholds,
         )
+        if self.control.examiner is not None:
+            progress = self.control.examiner.examine(self.alpha, progress)
         self.history.append(progress)
         if self.control.verbose:
             print_progress(progress)
@@ -253,4 +284,6 @@ def print_progress(progress: Progress, unit: str = "steps") -> None:
         f"objective {progress.objective:.6g}  relative gap {progress.relative_gap:.1e}  "
         f"violation {progress.violation:.1e}  {progress.n_support:,} support vectors"
     )
+    if progress.validation_mae is not None:
+        line += f"  validation MAE {progress.validation_mae:.4g}"
     print(line, file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm.checks import check_choice, check_flag
-from ordsvm.estimators.machine import Machine, canonical, fingerprint, finite_scores
+from ordsvm.estimators.machine import Machine, fingerprint, finite_scores, readable
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear.losses import Losses, losses
 from ordsvm.linear.solution import LinearSolution
@@ -99,13 +99,13 @@ class LinearMachine(Machine):
     def _check_training_data(self, X: Any) -> Any:
         X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
         check_magnitude(X)
-        return canonical(X)
+        return readable(X)
 
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **self._data_rules())
         check_magnitude(X)
-        return canonical(X)
+        return readable(X)
 
     def _solve(self, X: Any, task: LinearTask) -> LinearSolution:
         seed = None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
@@ -115,7 +115,6 @@ class LinearMachine(Machine):
             "solver": choose(self.solver, self._solvers, seed),
             "control": self._control(),
             "start": self._start(task),
-            "keep_variables": True,
         }
         if isinstance(task.table, ThresholdTable):
             return solve_thresholds(X, task.labels, task.table, **options)
@@ -133,7 +132,7 @@ class LinearMachine(Machine):
         if beta.shape != (len(task.labels), widths.shape[1]) or self._widths.shape != widths.shape:
             return None
         stretch = np.divide(widths, self._widths, out=np.zeros_like(widths), where=self._widths > 0)
-        return np.clip(beta * stretch[task.labels], *self._losses_of(task).bounds()), self._biases()
+        return np.clip(beta.array() * stretch[task.labels], *self._losses_of(task).bounds()), self._biases()
 
     def _losses_of(self, task: LinearTask) -> Losses:
         return losses(task.table, task.labels, task.weight, task.targets, self._is_squared())

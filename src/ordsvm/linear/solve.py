@@ -33,7 +33,7 @@ def solve_lanes(
     """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or a `RowSource`."""
     source, norms = _source_and_norms(X, control.n_threads)
 
-    def make(precise: bool) -> _core.Machine:
+    def make(solver: RankDCD, precise: bool) -> _core.Machine:
         return _core.lane_machine(
             table.lower,
             table.upper,
@@ -64,7 +64,7 @@ def solve_thresholds(
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
     source, norms = _source_and_norms(X, control.n_threads)
 
-    def make(precise: bool) -> _core.Machine:
+    def make(solver: RankDCD, precise: bool) -> _core.Machine:
         return _core.threshold_machine(
             table.sign,
             table.cap,

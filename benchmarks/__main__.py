@@ -18,6 +18,7 @@ REGISTRY = {
     "asy-active": "asy_active",
     "asy-order": "asy_order",
     "asy-threads": "asy_threads",
+    "dcd": "dcd",
     "linear-text": "linear_text",
     "early-stopping": "early_stopping",
     "smo-speed": "smo_speed",

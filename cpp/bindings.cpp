@@ -156,10 +156,9 @@ Outcome solve_asyorgcd(const Table& table, const Cache& cache, const Limits& lim
 
 /// K[which].
 nb::ndarray<nb::numpy, double, nb::ndim<2>> rows_of(const RowSource& rows, Vector<const Index> which) {
-  auto* values = new std::vector<double>(which.size() * rows.size());
-  nb::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  rows.rows(span(which), *values);
-  return {values->data(), {which.size(), static_cast<std::size_t>(rows.size())}, owner};
+  std::vector<double> values(which.size() * rows.size());
+  rows.rows(span(which), values);
+  return to_numpy(std::move(values), which.size(), rows.size());
 }
 
 /// K @ beta; only a signal can interrupt it.
@@ -292,4 +291,5 @@ NB_MODULE(_core, m) {
   ordsvm::bind_kernels(m);
   ordsvm::bind_solvers(m);
   ordsvm::linear::bind_linear(m);
+  ordsvm::linear::bind_dcd(m);
 }

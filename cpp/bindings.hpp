@@ -46,10 +46,17 @@ inline Monitor monitor_by(const nb::object& watch) {
       });
 }
 
-inline Array to_numpy(std::vector<double>&& values) {
+/// An array of this shape that takes the values over.
+template <class... Size>
+nb::ndarray<nb::numpy, double, nb::ndim<sizeof...(Size)>> to_numpy(std::vector<double>&& values, Size... shape) {
   auto* owned = new std::vector<double>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  return Array(owned->data(), {owned->size()}, owner);
+  return {owned->data(), {static_cast<std::size_t>(shape)...}, owner};
+}
+
+inline Array to_numpy(std::vector<double>&& values) {
+  const std::size_t size = values.size();
+  return to_numpy(std::move(values), size);
 }
 
 }  // namespace ordsvm

@@ -13,11 +13,6 @@ using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::c
 
 std::vector<double> values_of(const Table& array) { return {array.data(), array.data() + array.size()}; }
 
-/// A block of rows on arrays of Python's, which Python keeps alive.
-struct Block {
-  Rows rows;
-};
-
 template <class T, class I>
 void bind_csr(nb::module_& m) {
   m.def(
@@ -52,11 +47,9 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> take_weights(Machine& machine) {
 }
 
 nb::ndarray<nb::numpy, double, nb::ndim<2>> get_variables(const Machine& machine, Index n_samples) {
-  auto* values = new std::vector<double>(n_samples * machine.n_variables());
-  nb::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  for (Index i = 0; i < n_samples; ++i) machine.get_variables(i, values->data() + i * machine.n_variables());
-  return {
-      values->data(), {static_cast<std::size_t>(n_samples), static_cast<std::size_t>(machine.n_variables())}, owner};
+  std::vector<double> values(n_samples * machine.n_variables());
+  for (Index i = 0; i < n_samples; ++i) machine.get_variables(i, values.data() + i * machine.n_variables());
+  return to_numpy(std::move(values), n_samples, machine.n_variables());
 }
 
 template <class W>

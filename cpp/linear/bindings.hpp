@@ -1,9 +1,17 @@
+// What the bindings of linear machines share.
 #pragma once
 
 #include "../bindings.hpp"
+#include "row_views.hpp"
 
 namespace ordsvm::linear {
 
+/// A block of rows on arrays of Python's, which Python keeps alive.
+struct Block {
+  Rows rows;
+};
+
 void bind_linear(nb::module_& m);
+void bind_dcd(nb::module_& m);
 
 }  // namespace ordsvm::linear

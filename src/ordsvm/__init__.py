@@ -19,13 +19,15 @@ from ordsvm.estimators import (
     ShashuaLevinSVOR,
     certify,
 )
-from ordsvm.linear import RankDCD
+from ordsvm.linear import DCD1, DCD2, RankDCD
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD
 
 __version__ = version("ordsvm")
 
 __all__ = [
+    "DCD1",
+    "DCD2",
     "GCD",
     "NPSVOR",
     "SMO",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ordsvm import _core
+from ordsvm.linear.dcd import DCD1, DCD2, solve_dcd
 from ordsvm.linear.rank_dcd import Descent, RankDCD
 from ordsvm.linear.rows import RowsInMemory, RowSource
 from ordsvm.linear.solution import Floats, LinearSolution
@@ -26,11 +27,23 @@ def solve_lanes(
     weight: Floats | None = None,
     intercept: bool = True,
     squared: bool = False,
-    solver: RankDCD,
+    solver: RankDCD | DCD1 | DCD2,
     control: Control,
     start: Start | None = None,
 ) -> LinearSolution:
-    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or a `RowSource`."""
+    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, for `RankDCD`, a `RowSource`."""
+    if isinstance(solver, DCD1 | DCD2):
+        return solve_dcd(
+            X,
+            labels,
+            table,
+            targets=targets,
+            weight=weight,
+            intercept=intercept,
+            squared=squared,
+            solver=solver,
+            control=control,
+        )
     source, norms = _source_and_norms(X, control.n_threads)
 
     def make(solver: RankDCD, precise: bool) -> _core.Machine:

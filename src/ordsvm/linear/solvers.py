@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+from ordsvm.linear.dcd import DCD1, DCD2
 from ordsvm.linear.rank_dcd import RankDCD
 
-LinearSolver = RankDCD
+LinearSolver = RankDCD | DCD1 | DCD2
 
-SOLVERS: dict[str, type[LinearSolver]] = {solver.name: solver for solver in (RankDCD,)}
+SOLVERS: dict[str, type[LinearSolver]] = {solver.name: solver for solver in (RankDCD, DCD1, DCD2)}
 
 
 def choose(solver: str | LinearSolver, fitting: tuple[str, ...], seed: int | None = None) -> LinearSolver:

@@ -278,9 +278,9 @@ class Solver(Protocol):
         """Works on `run` until its problem is solved or `run` says stop."""
 
 
-def print_progress(progress: Progress) -> None:
+def print_progress(progress: Progress, unit: str = "steps") -> None:
     line = (
-        f"[{progress.solver}] {progress.seconds:6.1f} s  {progress.n_iter:>9,} steps  "
+        f"[{progress.solver}] {progress.seconds:6.1f} s  {progress.n_iter:>9,} {unit}  "
         f"objective {progress.objective:.6g}  relative gap {progress.relative_gap:.1e}  "
         f"violation {progress.violation:.1e}  {progress.n_support:,} support vectors"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,13 +17,15 @@ from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.base import CADENCE, Control, print_progress
 
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
+PATIENCE = 20  # passes in which the gap has to fall by a third, or else the bias is to blame
 
 
 @dataclass(frozen=True)
 class RankDCD:
     """Coordinate descent on all weight vectors at once, with a proximal bias and a stop on the duality gap.
 
-    rho     the share of a step that the bias follows at once; None: 0.01 of the mean |x|², at most 1
+    rho     the share of a step that the bias follows at once; None: 0.01 of the mean |x|², at most 1. Where the gap no
+            longer falls it becomes 1
     parts   how many times in a pass the bias goes a share rho of the rest of its way
     seed    of the order of the rows
 
@@ -49,7 +51,7 @@ class RankDCD:
         return min(1.0, 0.01 * mean) if mean > 0 else 1.0
 
 
-MakeMachine = Callable[[bool], _core.Machine]  # whether weights are to be in float64
+MakeMachine = Callable[[RankDCD, bool], _core.Machine]  # options, and whether weights are to be in float64
 
 
 class Descent:
@@ -58,7 +60,7 @@ class Descent:
     def __init__(self, source: RowSource, make: MakeMachine, solver: RankDCD, control: Control) -> None:
         self.source, self.make, self.solver, self.control = source, make, solver, control
         self.precise = control.tol < FINEST_FLOAT
-        self.machine = make(self.precise)
+        self.machine = make(solver, self.precise)
         self.random = np.random.default_rng(solver.seed)
         self.started = time.perf_counter()
         self.n_iter = 0
@@ -67,6 +69,7 @@ class Descent:
         self.history: list[Progress] = []
         self._next_look = self.started + CADENCE
         self._seen_before = 1.0  # relative gap at the visits of the last pass
+        self._least = (np.inf, 0)  # relative gap, and when it was seen
 
     def run(self, start: tuple[Floats, Floats] | None = None) -> LinearSolution:
         """From dual variables and biases `start`, or from 0."""
@@ -107,6 +110,7 @@ class Descent:
                 self.machine.descend(block, first, parts, self)
             sums = self.machine.take_sums()
             self.n_iter += 1
+            self.report(self.n_iter, 0)  # the core does not where a pass is short
             self.dual -= sums.moved
             primal = self.dual + sums.gap
             relative = max(0.0, sums.gap / abs(primal)) if primal != 0 else 0.0
@@ -118,6 +122,22 @@ class Descent:
             self._seen_before = max(relative, 1e-300)
             if now <= aim:
                 break
+            if self.status == "converged" and self._stalls(relative):
+                self._follow_at_once()
+
+    def _stalls(self, relative: float) -> bool:
+        """Whether a bias that lags behind has made the passes go in circles, or away."""
+        least, seen = self._least
+        if relative < 0.7 * least:
+            self._least = (relative, self.n_iter)
+            return False
+        return self.solver.rho != 1.0 and (self.n_iter - seen >= PATIENCE or not relative < 10 * least)
+
+    def _follow_at_once(self) -> None:
+        """From here on as in plain coordinate descent, which can't fail."""
+        self.solver = replace(self.solver, rho=1.0)
+        self._prove()
+        self._start_anew()
 
     def _prove(self) -> _core.LinearCertificate:
         self.machine.begin_proof()
@@ -131,12 +151,17 @@ class Descent:
 
     def _go_on(self, proof: _core.LinearCertificate, precise: bool) -> None:
         if precise and not self.precise:
-            variables, biases = self.machine.variables(self.source.n_samples), self.machine.biases()
-            self.machine, self.precise = self.make(True), True
-            self._continue_with(self.machine, variables, biases)
+            self.precise = True
+            self._start_anew()
             return
         self.machine.resume()
         self._rebuild()
+
+    def _start_anew(self) -> None:
+        """With a machine of the present options, from the variables of the last one."""
+        variables, biases = self.machine.variables(self.source.n_samples), self.machine.biases()
+        self.machine = self.make(self.solver, self.precise)
+        self._continue_with(self.machine, variables, biases)
 
     def _continue_with(self, machine: _core.Machine, variables: Floats, biases: Floats) -> None:
         machine.set_variables(variables)

@@ -41,4 +41,6 @@ class RowsInMemory:
 def block_of(X: Any) -> _core.Block:
     if not sp.issparse(X):
         return _core.dense_block(X)
-    return _core.csr_block(X.data, X.indices, X.indptr.astype(X.indices.dtype, copy=False), X.shape[1])
+    starts = X.indptr.astype(X.indices.dtype, copy=False)
+    values, columns, starts = map(np.ascontiguousarray, (X.data, X.indices, starts))
+    return _core.csr_block(values, columns, starts, X.shape[1])

@@ -46,7 +46,7 @@ def solve_lanes(
         )
     source, norms = _source_and_norms(X, control.n_threads)
 
-    def make(precise: bool) -> _core.Machine:
+    def make(solver: RankDCD, precise: bool) -> _core.Machine:
         return _core.lane_machine(
             table.lower,
             table.upper,
@@ -77,7 +77,7 @@ def solve_thresholds(
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
     source, norms = _source_and_norms(X, control.n_threads)
 
-    def make(precise: bool) -> _core.Machine:
+    def make(solver: RankDCD, precise: bool) -> _core.Machine:
         return _core.threshold_machine(
             table.sign,
             table.cap,

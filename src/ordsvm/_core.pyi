@@ -48,7 +48,9 @@ class Sharing(Enum):
     log = 1
 
 class Team:
-    def __init__(self, n_threads: int, partition: Partition, sharing: Sharing, max_shrink_steps: int) -> None: ...
+    def __init__(
+        self, n_threads: int, partition: Partition, sharing: Sharing, max_shrink_steps: int, pace: float
+    ) -> None: ...
 
 class Kernel:
     def __init__(self, kind: KernelKind, gamma: float = ..., coef0: float = ..., degree: float = ...) -> None: ...

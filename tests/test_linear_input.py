@@ -2,13 +2,14 @@
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import KFold, cross_val_score
 
 from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, RankDCD, certify
@@ -29,6 +30,14 @@ from tests.linear_cases import (
     optimum,
     values,
 )
+
+
+def refuse(fit, error, pattern):
+    """`fit()` must raise exactly this type, with one line that matches."""
+    with pytest.raises(error) as caught:
+        fit()
+    assert re.search(pattern, str(caught.value), re.DOTALL), str(caught.value)
+
 
 # Representations of the data
 
@@ -221,14 +230,57 @@ def test_many_lanes(model, n_ranks):
     assert proof.primal == pytest.approx(fitted.result_.objective, rel=1e-9)
 
 
+# Numbers at the ends of their range
+
+
+@every_machine
+@pytest.mark.parametrize("tol", [0.01, 1e-6])
+@pytest.mark.parametrize("scale", [1e-160, 1e-20, 1e5, 1e14, 1e20, 1e100, 1e139])
+def test_tiny_and_huge_samples_give_a_finite_model_or_a_clear_sentence(model, tol, scale):
+    X, y = data(model, seed=95)
+    for samples in (scale * X, sp.csr_array(scale * X)):
+        estimator = model(tol=tol, max_iter=50)
+        if scale >= 1e20:
+            fit = partial(estimator.fit, samples, y)
+            refuse(fit, ValueError, r"rows too long.*scale the features")
+            continue
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+            estimator.fit(samples, y)
+        assert np.all(np.isfinite(estimator.coef_))
+        assert np.all(np.isfinite(values(estimator, samples)))
+        assert 0 <= estimator.result_.gap < np.inf
+        proof = certify(estimator, samples, y)
+        assert proof.primal == pytest.approx(estimator.result_.objective, rel=1e-6)
+
+
+@every_machine
+@both_losses
+@pytest.mark.parametrize("C", [1e-300, 1e-100, 1e-40, 1e40, 1e100])
+@pytest.mark.parametrize("max_iter", [1, 50])
+def test_an_extreme_C_gives_a_finite_model(model, squared, C, max_iter):
+    X, y = data(model, seed=95)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        fitted = model(C=C, loss=loss_name(model, squared), max_iter=max_iter).fit(X, y)
+    assert np.all(np.isfinite(fitted.coef_))
+    assert np.all(np.isfinite(values(fitted, X)))
+    assert 0 <= fitted.result_.gap < np.inf
+    if C < 1 and max_iter > 1:
+        assert fitted.result_.relative_gap <= 0.01
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e20, 1e40, 1e130])
+@both_losses
+def test_tiny_and_huge_targets(scale, squared):
+    """Predictions scale with the targets, if C does too; squared losses do not need that."""
+    X, y = data(LinearSVR, seed=95)
+    estimator = LinearSVR(epsilon=0.0, loss=loss_name(LinearSVR, squared), tol=1e-4)
+    plain = clone(estimator).set_params(C=1e-3).fit(X, y)
+    scaled = clone(estimator).set_params(C=1e-3 if squared else 1e-3 * scale).fit(X, scale * y)
+    assert scaled.result_.relative_gap <= 1e-4
+    np.testing.assert_allclose(scaled.predict(X) / scale, plain.predict(X), atol=0.02)
+
+
 # Bad input
-
-
-def refuse(fit, error, pattern):
-    """`fit()` must raise exactly this type, with one line that matches."""
-    with pytest.raises(error) as caught:
-        fit()
-    assert re.search(pattern, str(caught.value), re.DOTALL), str(caught.value)
 
 
 @pytest.fixture

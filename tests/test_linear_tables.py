@@ -178,7 +178,7 @@ def test_any_feasible_variables_prove_bounds_of_the_optimum(name, squared):
             assert proof.primal >= best.result.objective - best.result.gap
             assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
         assert with_best_b.dual == pytest.approx(with_some_b.dual)
-    assert certificate(X, best.beta, loss, thresholds).violation < 1e-2
+    assert certificate(X, best.beta.array(), loss, thresholds).violation < 1e-2
 
 
 def test_violation_is_zero_at_an_optimum_known_by_hand():

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ordsvm.linear.losses import certificate, losses, weights
-from ordsvm.linear.solution import LinearSolution
+from ordsvm.linear.solution import DualVariables, LinearSolution
 from ordsvm.result import FitResult
 
 
@@ -25,7 +25,6 @@ def solve_lanes(
     solver=None,
     control,
     start=None,
-    keep_variables=True,
 ):
     """Lanes are independent: a sample moves in all of them at once."""
     X, loss = dense(X), losses(table, labels, weight, targets, squared)
@@ -44,9 +43,7 @@ def solve_lanes(
     return finished(X, beta, loss, False, intercept, control, sweep)
 
 
-def solve_thresholds(
-    X, labels, table, *, weight=None, squared=False, solver=None, control, start=None, keep_variables=True
-):
+def solve_thresholds(X, labels, table, *, weight=None, squared=False, solver=None, control, start=None):
     """The thresholds share w: a sample moves at one after the other."""
     X, loss = dense(X), losses(table, labels, weight, None, squared)
     curvature = (X**2).sum(axis=1) + 1.0
@@ -96,7 +93,7 @@ def finished(X, beta, loss, thresholds, intercept, control, sweep):
         kernel_rows=0,
         alpha=np.abs(beta).ravel(),
     )
-    return LinearSolution(*weights(X, beta, thresholds, intercept), beta, result)
+    return LinearSolution(*weights(X, beta, thresholds, intercept), DualVariables([beta]), result)
 
 
 def dense(X):

@@ -150,6 +150,10 @@ class Descent:
         return certificate
 
     def _go_on(self, proof: _core.LinearCertificate, precise: bool) -> None:
+        if not is_finite(proof) and not self.precise:
+            self.precise = True
+            self.machine = self.make(self.solver, True)  # from 0
+            return
         if precise and not self.precise:
             self.precise = True
             self._start_anew()
@@ -173,6 +177,11 @@ class Descent:
             self.machine.rebuild(block, first)
 
     def _good_enough(self, proof: _core.LinearCertificate) -> bool:
+        """Or as good as it gets. What overflows in float32 may not in float64."""
+        if not is_finite(proof):
+            if self.precise:
+                raise ValueError("The weights overflow: scale the features or targets, or lower C.")
+            return False
         return self.status != "converged" or relative_gap(proof) <= self.control.tol
 
     def _look(self, primal: float, gap: float, relative: float) -> bool:
@@ -222,6 +231,13 @@ class _Patient:
         return False
 
 
+def is_finite(proof: _core.LinearCertificate) -> bool:
+    return bool(np.isfinite(proof.primal - proof.dual))
+
+
 def relative_gap(proof: _core.LinearCertificate) -> float:
+    """Infinite where an objective is not a number."""
+    if not is_finite(proof):
+        return np.inf
     scale = max(abs(proof.primal), abs(proof.dual))
     return max(0.0, proof.primal - proof.dual) / scale if scale > 0 else 0.0

@@ -109,4 +109,9 @@ def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:
     norms = np.empty(source.n_samples, dtype=np.float32)
     for first, block in source.blocks():
         _core.squared_norms(block, norms, first, n_threads if len(block) > 10_000 else 1)
+    if not np.max(norms, initial=0.0) < 1e30:
+        raise ValueError(
+            "X has rows too long to compute with, above 1e15: scale the features, for instance with "
+            "sklearn.preprocessing.MaxAbsScaler."
+        )
     return source, norms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from ordsvm.linear.dcd import DCD1, DCD2
 from ordsvm.linear.rank_dcd import RankDCD
@@ -15,7 +15,7 @@ SOLVERS: dict[str, type[LinearSolver]] = {solver.name: solver for solver in (Ran
 def choose(solver: str | LinearSolver, fitting: tuple[str, ...], seed: int | None = None) -> LinearSolver:
     """The solver that a name, "auto" or an options object stands for, if it is among the fitting ones.
 
-    A seed takes the place of the options' own, where the solver draws anything.
+    A seed takes the place of the options' own.
     """
     if isinstance(solver, str):
         if solver != "auto" and solver not in SOLVERS:
@@ -25,5 +25,4 @@ def choose(solver: str | LinearSolver, fitting: tuple[str, ...], seed: int | Non
         raise ValueError(f"solver={solver!r} is not a solver: give a name or an options object such as RankDCD().")
     if solver.name not in fitting:
         raise ValueError(f"solver={solver.name!r} is for NPSVOR only: use {' or '.join(map(repr, fitting))}.")
-    is_drawn = any(field.name == "seed" for field in fields(solver))
-    return solver if seed is None or not is_drawn else replace(solver, seed=seed)
+    return solver if seed is None else replace(solver, seed=seed)

@@ -181,9 +181,10 @@ class LinearNPSVOR(RankMachines, LinearMachine):
     time_limit : float or None, default=None
         Seconds; training stops with a usable model and a `ConvergenceWarning`.
     solver : "auto", "rank-dcd", "dcd-1", "dcd-2" or an options object, default="auto"
-        "auto" is "rank-dcd"; "dcd-1" and "dcd-2" are the paper's. Options go into `RankDCD`, `DCD1` or `DCD2`.
+        "auto" is "rank-dcd"; "dcd-1" and "dcd-2" are the paper's, for loss="hinge". Options go into `RankDCD`, `DCD1`
+        or `DCD2`.
     warm_start : bool, default=False
-        Start from the dual variables of the previous fit.
+        Start from the dual variables of the previous fit; "dcd-1" and "dcd-2" start from 0 all the same.
     callback : callable or None, default=None
         Called with a `Progress` several times a second; returning True stops training.
     verbose : bool, default=False

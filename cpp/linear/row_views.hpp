@@ -54,6 +54,13 @@ inline Index count(const Rows& rows) {
   return std::visit([](const auto& view) { return view.n_rows; }, rows);
 }
 
+/// Which samples the rows of a block are: neighbours, or those that a list names.
+struct Place {
+  Index first = 0;
+  const Index* listed = nullptr;
+  Index sample(Index i) const { return listed ? listed[i] : first + i; }
+};
+
 /// |x|^2 of rows, where a column that comes twice in a row counts with the sum of its values.
 class SquaredNorms {
  public:

@@ -3,10 +3,10 @@
 
 #include <map>
 #include <variant>
-#include <vector>
 
 #include "../kernels.hpp"
 #include "../threads.hpp"
+#include "buffer.hpp"
 
 namespace ordsvm::linear {
 
@@ -64,7 +64,7 @@ struct Place {
 /// |x|^2 of rows, where a column that comes twice in a row counts with the sum of its values.
 class SquaredNorms {
  public:
-  explicit SquaredNorms(Index n_features) : row_of_column_(n_features, 0) {}
+  explicit SquaredNorms(Index n_features) : row_of_column_(n_features) {}
 
   template <class T, class I>
   double of(const SparseRow<T, I>& row) {
@@ -72,7 +72,7 @@ class SquaredNorms {
     double sum = 0.0;
     bool twice = false;
     for (Index p = 0; p < row.size; ++p) {
-      std::uint32_t& last = row_of_column_[row.column(p)];
+      std::uint32_t& last = row_of_column_.data()[row.column(p)];
       twice = twice || last == row_;
       last = row_;
       sum += static_cast<double>(row.value(p)) * row.value(p);
@@ -97,7 +97,7 @@ class SquaredNorms {
     return sum;
   }
 
-  std::vector<std::uint32_t> row_of_column_;  // the last row, counted from 1, in which the column came
+  Buffer<std::uint32_t> row_of_column_;  // the last row, counted from 1, in which the column came
   std::uint32_t row_ = 0;
 };
 

@@ -100,8 +100,8 @@ ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, cons
 }
 
 template <class View, class W>
-ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Index first, Index i, Index next) {
-  const Index m = g.table.n_thresholds, sample = first + i;
+ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Place place, Index i, Index next) {
+  const Index m = g.table.n_thresholds, sample = place.sample(i);
   const auto row = row_of(rows, i);
   const W weight = static_cast<W>(g.samples.weight_of(sample)), norm = static_cast<W>(g.samples.norm[sample]);
   const W* const sides = g.table.side.data() + g.samples.label[sample] * m;
@@ -143,20 +143,20 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Index first
 }
 
 template <class View, class W>
-ORDSVM_INLINE void visit_rows(const View& rows, const State<W>& g, Index first, Index from, Index to) {
+ORDSVM_INLINE void visit_rows(const View& rows, const State<W>& g, Place place, Index from, Index to) {
   for (Index block = from; block < to; ++block) {
     const Index last = g.order.last(block);
     const Index then = block + 1 < to ? g.order.first(block + 1) : g.order.first(block);
     for (Index i = g.order.first(block); i < last; ++i) {
       row_of(rows, i + 2 < last ? i + 2 : then).prefetch();
-      visit_sample(rows, g, first, i, i + 1 < last ? i + 1 : then);
+      visit_sample(rows, g, place, i, i + 1 < last ? i + 1 : then);
     }
   }
 }
 
 #define ORDSVM_VISIT(VIEW, W)                                                                          \
-  ORDSVM_DISPATCH void visit(const VIEW& rows, const State<W>& g, Index first, Index from, Index to) { \
-    visit_rows(rows, g, first, from, to);                                                              \
+  ORDSVM_DISPATCH void visit(const VIEW& rows, const State<W>& g, Place place, Index from, Index to) { \
+    visit_rows(rows, g, place, from, to);                                                              \
   }
 #define ORDSVM_VISIT_BOTH(VIEW) ORDSVM_VISIT(VIEW, float) ORDSVM_VISIT(VIEW, double)
 ORDSVM_VISIT_BOTH(CsrFloat)
@@ -180,7 +180,8 @@ class ThresholdMachine final : public Machine {
         variables_(static_cast<Index>(samples.label.size()) * table.n_thresholds),
         threshold_(table.n_thresholds, 0),
         total_(table.n_thresholds, 0),
-        work_(4 * table.n_thresholds) {}
+        work_(4 * table.n_thresholds),
+        seen_(static_cast<Index>(samples.label.size())) {}
 
   Sums take_sums() override {
     const double scale = seen_.take_scale();
@@ -224,9 +225,9 @@ class ThresholdMachine final : public Machine {
 
  private:
   int n_groups() const override { return 1; }
-  void visit(int, const Rows& rows, Index first, Index part, Index parts) override {
+  void visit(int, const Rows& rows, Place place, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
-    if (is_late(part, parts, count(rows))) seen_.forget(), sums_.gap = sums_.loss = 0.0;
+    if (seen_.turns_late()) sums_.gap = sums_.loss = 0.0;
     const State<W> state{weights_.data(),
                          variables_.data(),
                          threshold_.data(),
@@ -239,10 +240,12 @@ class ThresholdMachine final : public Machine {
                          sums_,
                          work_.data()};
     const Index from = order_.n_blocks() * part / parts, to = order_.n_blocks() * (part + 1) / parts;
-    std::visit([&](const auto& view) { linear::visit(view, state, first, from, to); }, rows);
-    for (std::size_t k = 0; k < total_.size(); ++k)
-      threshold_[k] += static_cast<W>(options_.rho) * (-total_[k] - threshold_[k]);
-    seen_.add(to - from);
+    std::visit([&](const auto& view) { linear::visit(view, state, place, from, to); }, rows);
+    seen_.add(order_.n_rows(from, to));
+  }
+  void catch_up(int, double share) override {
+    const W way = static_cast<W>(std::min(1.0, share * options_.rho));
+    for (std::size_t k = 0; k < total_.size(); ++k) threshold_[k] += way * (-total_[k] - threshold_[k]);
   }
   void release() override { weights_ = Buffer<W>(0); }
   void clear() override {

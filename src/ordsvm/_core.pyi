@@ -138,7 +138,15 @@ class LinearCertificate:
     violation: float
 
 class Machine:
-    def descend(self, block: Block, first: int, parts: int, n_threads: int, watch: LinearWatch) -> None: ...
+    def descend(
+        self,
+        block: Block,
+        first: int | NDArray[np.int64],
+        parts: int,
+        share: float,
+        n_threads: int,
+        watch: LinearWatch,
+    ) -> None: ...
     def take_sums(self) -> Sums: ...
     def begin_proof(self) -> None: ...
     def build(self, block: Block, first: int) -> None: ...

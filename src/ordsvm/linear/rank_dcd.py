@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,8 +15,9 @@ from ordsvm.checks import check_number, check_seed_number
 from ordsvm.linear.rows import RowSource
 from ordsvm.linear.solution import DualVariables, Floats, LinearSolution
 from ordsvm.result import FitResult, Progress
-from ordsvm.solvers.base import CADENCE, Control, print_progress
+from ordsvm.solvers.base import CADENCE, Control
 
+ROWS_UNWATCHED = 200_000  # at most so many are visited between two looks at the clock
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
 ROWS_OF_A_PART = 100  # at least: a bias that catches up before samples have answered it may swing for ever
 PATIENCE = 100  # passes in which the gap has to fall by a tenth
@@ -78,6 +80,7 @@ class Descent:
         self.dual = 0.0  # objective, as the steps taken have raised it
         self.history: list[Progress] = []
         self._next_look = self.started + CADENCE
+        self._pass_seconds = 0.0
         self._seen_before = 1.0  # relative gap at the visits of the last pass
         self._least = (np.inf, 0)  # gap, and when it was seen
 
@@ -119,12 +122,7 @@ class Descent:
             if 0 <= self.control.max_iter <= self.n_iter:
                 self.status = "max_iter"
                 break
-            for first, block in self.source.shuffled(self.random):
-                share = self.solver.parts_for(self.source.n_samples) * len(block) / self.source.n_samples
-                parts = max(1, round(share), len(block) // 200_000)
-                self.machine.descend(block, first, parts, self.control.n_threads, self)
-                if self.report(self.n_iter, 0):  # the core does not ask where a block is short
-                    break
+            self._pass()
             sums = self.machine.take_sums()
             self.n_iter += 1
             self.dual -= sums.moved
@@ -140,6 +138,17 @@ class Descent:
                 break
             if self.status == "converged":
                 self._change_if_stuck(sums.gap, gain=-sums.moved / max(abs(self.dual), abs(primal)))
+
+    def _pass(self) -> None:
+        """Visits every row once, unless something says stop."""
+        began, n = time.perf_counter(), self.source.n_samples
+        for samples, block in self.source.shuffled(self.random):
+            due = self.solver.parts_for(n) * len(block) / n  # times that the bias should go its share
+            parts = max(1, round(due), len(block) // ROWS_UNWATCHED)
+            self.machine.descend(block, samples, parts, due / parts, self.control.n_threads, self)
+            if self.report(self.n_iter, 0):  # the core does not ask where it is done soon
+                break
+        self._pass_seconds = time.perf_counter() - began
 
     def _change_if_stuck(self, gap: float, gain: float) -> None:
         """Where passes lead nowhere: float64 if rounding is to blame, or else a bias that follows at once.
@@ -229,7 +238,7 @@ class Descent:
         )
         self.history.append(progress)
         if self.control.verbose:
-            print_progress(progress)
+            print_pass(progress, self.source.n_samples / self._pass_seconds)
         return self.control.callback is not None and bool(self.control.callback(progress))
 
     def _solution(self, proof: _core.LinearCertificate) -> LinearSolution:
@@ -249,6 +258,14 @@ class Descent:
         )
         coef, biases = self.machine.take_weights(), self.machine.biases()
         return LinearSolution(coef, biases, DualVariables(self.machine.take_variables(self.source.n_samples)), result)
+
+
+def print_pass(progress: Progress, rows_a_second: float) -> None:
+    line = (
+        f"[{progress.solver}] {progress.seconds:6.1f} s  pass {progress.n_iter:>4}  {rows_a_second:>13,.0f} rows/s  "
+        f"objective {progress.objective:.6g}  relative gap seen {progress.relative_gap:.1e}"
+    )
+    print(line, file=sys.stderr, flush=True)
 
 
 class _Patient:

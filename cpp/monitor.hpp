@@ -30,6 +30,9 @@ class Monitor {
   /// Has the report called every so many steps as well.
   void report_every(Index steps) { every_ = next_step_ = steps; }
 
+  /// The number of steps at which the next report is wanted, whatever the time; very large if none is.
+  Index next_step() const { return next_step_; }
+
   /// To be called at every step. Looks at the clock every few steps, and after every computed kernel row.
   bool stop(Index steps, Index rows) {
     if (steps % 16 != 0 && rows == rows_ && steps < next_step_) return stopped_;

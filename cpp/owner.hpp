@@ -52,6 +52,7 @@ class Owner {
   /// Steps until all owners agree that nothing is left to do, or somebody says stop. Shrinks after every so many steps.
   void work(double tol, Index max_steps, Index max_shrink_steps, Quiet& quiet) {
     for (Index own_steps = 0; !commons_.stop;) {
+      commons_.wait_for_look();
       const Index steps = commons_.steps;
       state_.catch_up();
       const auto [length, hinge] =

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -40,6 +41,13 @@ struct Commons {
     double longest = length;
     for (double& other : lengths) longest = std::max(longest, std::atomic_ref(other).load(std::memory_order_relaxed));
     return longest;
+  }
+
+  std::atomic<Index> look_at = std::numeric_limits<Index>::max();  // steps at which all wait for somebody to look
+
+  void wait_for_look() const {
+    while (steps.load(std::memory_order_relaxed) >= look_at.load(std::memory_order_relaxed) && !stop)
+      std::this_thread::yield();
   }
 
   void set_alpha(Index v, double value) { std::atomic_ref(alpha[v]).store(value, std::memory_order_relaxed); }

@@ -12,10 +12,11 @@
 namespace ordsvm {
 
 /// Runs work(t) for t = 0 .. n_threads - 1, each on a thread of its own, while the calling thread calls watch() every
-/// few milliseconds. `stop` is set when watch() returns true, or when anything throws; work must then return soon. The
+/// two milliseconds, or whatever `interval` is. `stop` is set when watch() returns true, or when anything throws; work must then return soon. The
 /// first exception is passed on after all threads have ended.
 template <class Work, class Watch>
-void run_team(int n_threads, std::atomic<bool>& stop, Work work, Watch watch) {
+void run_team(int n_threads, std::atomic<bool>& stop, Work work, Watch watch,
+              std::chrono::microseconds interval = std::chrono::milliseconds(2)) {
   std::mutex mutex;
   std::condition_variable ended;
   std::exception_ptr failure;
@@ -38,7 +39,7 @@ void run_team(int n_threads, std::atomic<bool>& stop, Work work, Watch watch) {
       ended.notify_one();
     });
   std::unique_lock lock(mutex);
-  while (!ended.wait_for(lock, std::chrono::milliseconds(2), [&] { return running == 0; })) {
+  while (!ended.wait_for(lock, interval, [&] { return running == 0; })) {
     lock.unlock();
     bool enough = true;
     try {

@@ -69,16 +69,24 @@ class TeamSolver {
             {},     steps_,    team_.pace,        std::vector<double>(team_.n_threads, 0.0)};
   }
 
-  /// Runs task(t) on every thread, while this one tells the monitor how it goes: the caller finds alpha as it is.
+  /// Runs task(t) on every thread, while this one tells the monitor how it goes: the caller finds alpha as it is. Where
+  /// reports are wanted by steps, threads wait for them, so that none is late.
   template <class Task>
   void together(Commons<T>& commons, Monitor& monitor, Task task) {
-    run_team(team_.n_threads, commons.stop, task, [&] {
-      const Index steps = commons.steps;
-      if (!monitor.due(steps)) return monitor.stopped();
-      commons.show(variables_.alpha);
-      show();
-      return monitor.stop_now(steps, rows());
-    });
+    const bool by_steps = monitor.next_step() < std::numeric_limits<Index>::max();
+    commons.look_at = monitor.next_step();
+    run_team(
+        team_.n_threads, commons.stop, task,
+        [&] {
+          const Index steps = commons.steps;
+          if (!monitor.due(steps)) return monitor.stopped();
+          commons.show(variables_.alpha);
+          show();
+          const bool enough = monitor.stop_now(steps, rows());
+          commons.look_at = monitor.next_step();
+          return enough;
+        },
+        std::chrono::microseconds(by_steps ? 100 : 2000));
   }
   /// Called before the monitor is.
   virtual void show() {}

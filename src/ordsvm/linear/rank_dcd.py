@@ -207,8 +207,10 @@ class Descent:
         return self.control.callback is not None and bool(self.control.callback(progress))
 
     def _solution(self, proof: _core.LinearCertificate) -> LinearSolution:
+        """A limit that was met with the gap closed, unseen by the passes, did not stop anything."""
+        met = self.status != "callback" and relative_gap(proof) <= self.control.tol
         result = FitResult(
-            status=self.status,
+            status="converged" if met else self.status,
             solver=self.solver.name,
             n_iter=self.n_iter,
             objective=proof.primal,

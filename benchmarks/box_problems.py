@@ -13,7 +13,7 @@ DATA = (
     "california: california_housing, rows shuffled with pandas' sample(frac=1, random_state=0), 5 equal-frequency "
     "ranks, "
     "standardised columns, SVOR with C = 1, RBF gamma 0.5. a9a, ijcnn1: training part, C-SVC with penalised intercept, "
-    "C = 1, RBF gamma 1/123 and 1/22, dense. tol 1e-3, float32 rows, 2000 MB of cache, a new cache for every run."
+    "C = 1, RBF gamma 1/123 and 1/22, CSR. tol 1e-3, float32 rows, 2000 MB of cache, a new cache for every run."
 )
 
 
@@ -24,7 +24,7 @@ class Case:
     name: str
     problem: Any
     kernel: Any
-    X: np.ndarray
+    X: Any  # an array or CSR
 
     def solve(self, solver: Any, n_threads: int = 1, **control: Any) -> Any:
         """The FitResult of one run from α = 0 with an empty cache."""
@@ -44,5 +44,5 @@ def case(name: str, n: int | None = None) -> Case:
         X, y = datasets.ordinal("california_housing", n)
         return Case(name, svor(y.astype(np.int64), 5, 1.0), RBF(0.5), X)
     X, y = datasets.svmlight(name)
-    X, sign = np.ascontiguousarray(X.toarray()[:n]), np.where(y > 0, 1.0, -1.0)[:n]
+    X, sign = X[:n], np.where(y > 0, 1.0, -1.0)[:n]
     return Case(name, svc(sign, 1.0, Thresholds.PENALIZED), RBF(1.0 / X.shape[1]), X)

@@ -270,10 +270,10 @@ void bind_solvers(nb::module_& m) {
   nb::enum_<Sharing>(m, "Sharing").value("atomic", Sharing::atomic).value("log", Sharing::log);
   nb::class_<Team>(m, "Team").def(
       "__init__",
-      [](Team* self, int n_threads, Partition partition, Sharing sharing, Index max_shrink_steps) {
-        new (self) Team{n_threads, partition, sharing, max_shrink_steps};
+      [](Team* self, int n_threads, Partition partition, Sharing sharing, Index max_shrink_steps, double pace) {
+        new (self) Team{n_threads, partition, sharing, max_shrink_steps, pace};
       },
-      "n_threads"_a, "partition"_a, "sharing"_a, "max_shrink_steps"_a);
+      "n_threads"_a, "partition"_a, "sharing"_a, "max_shrink_steps"_a, "pace"_a);
   m.def("asygcd", &solve_asygcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a);
   m.def("asyorgcd", &solve_asyorgcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a,
         "max_inner_steps"_a);

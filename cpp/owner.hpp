@@ -54,12 +54,16 @@ class Owner {
     for (Index own_steps = 0; !commons_.stop;) {
       const Index steps = commons_.steps;
       state_.catch_up();
-      const Index hinge = choose_hinge(block_->table, state_, *projections_, *frontier_, state_.threshold(), tol);
+      const auto [length, hinge] =
+          choose_hinge(block_->table, state_, *projections_, *frontier_, state_.threshold(), tol);
+      const double longest = commons_.compare(number_, length);
       if (hinge < 0) {
         if (quiet.agreed(number_, steps, commons_.steps)) commons_.stop = quiet.reached = true;
         std::this_thread::yield();
       } else if (steps >= max_steps) {
         commons_.stop = true;
+      } else if (length < commons_.pace * longest) {
+        std::this_thread::yield();
       } else {
         move(hinge);
         if (++own_steps % max_shrink_steps == 0) shrink();

@@ -30,7 +30,17 @@ struct Commons {
   double penalty;             // 1 for penalised thresholds, else 0
   std::vector<double> alpha;  // of all hinges, each written by its owner alone
   std::atomic<bool> stop = false;
-  std::atomic<Index> steps = 0;  // taken by all, counted after they have been passed on
+  std::atomic<Index> steps = 0;      // taken by all, counted after they have been passed on
+  double pace = 0.0;                 // a step shorter than this share of the longest one of another owner waits
+  std::vector<double> lengths = {};  // of the steps that owners are about to take, each written by one
+
+  /// Says how long the step is that an owner has in mind, and returns the longest that any has.
+  double compare(int owner, double length) {
+    std::atomic_ref(lengths[owner]).store(length, std::memory_order_relaxed);
+    double longest = length;
+    for (double& other : lengths) longest = std::max(longest, std::atomic_ref(other).load(std::memory_order_relaxed));
+    return longest;
+  }
 
   void set_alpha(Index v, double value) { std::atomic_ref(alpha[v]).store(value, std::memory_order_relaxed); }
 

@@ -37,6 +37,13 @@ Samples samples_of(const Vector<const std::int32_t>& label, const Vector<const d
   return {span(label), span(weight), span(target), span(norm)};
 }
 
+void descend(Machine& machine, const Block& block, Place place, Index parts, double share, int n_threads,
+             const nb::object& watch) {
+  Monitor monitor = monitor_by(watch);
+  const nb::gil_scoped_release release;
+  machine.pass(block.rows, place, parts, share, n_threads, monitor);
+}
+
 /// The proven weights, (features, columns), without a copy.
 nb::ndarray<nb::numpy, double, nb::ndim<2>> take_weights(Machine& machine) {
   auto* weights = new Buffer<double>(machine.take_weights());
@@ -78,12 +85,15 @@ void bind_machine(nb::module_& m) {
   nb::class_<Machine>(m, "Machine")
       .def(
           "descend",
-          [](Machine& machine, const Block& block, Index first, Index parts, const nb::object& watch) {
-            Monitor monitor = monitor_by(watch);
-            const nb::gil_scoped_release release;
-            machine.pass(block.rows, first, parts, monitor);
-          },
-          "block"_a, "first"_a, "parts"_a, "watch"_a)
+          [](Machine& machine, const Block& block, Index first, Index parts, double share, int n_threads,
+             const nb::object& watch) { descend(machine, block, {first}, parts, share, n_threads, watch); },
+          "block"_a, "first"_a, "parts"_a, "share"_a, "n_threads"_a, "watch"_a)
+      .def(
+          "descend",
+          [](Machine& machine, const Block& block, Vector<const Index> samples, Index parts, double share,
+             int n_threads,
+             const nb::object& watch) { descend(machine, block, {0, samples.data()}, parts, share, n_threads, watch); },
+          "block"_a, "samples"_a.noconvert(), "parts"_a, "share"_a, "n_threads"_a, "watch"_a)
       .def("take_sums", &Machine::take_sums)
       .def("begin_proof", &Machine::begin_proof, nb::call_guard<nb::gil_scoped_release>())
       .def(

@@ -124,12 +124,12 @@ ORDSVM_INLINE void add_row(const Row& row, const Lanes<W, P>& step, W* weights, 
 }
 
 template <class View, class W, int P>
-ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Index first, Index i, Index next,
+ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Place place, Index i, Index next,
                                 Lanes<W, P>& gap, Lanes<W, P>& loss, Lanes<W, P>& moved) {
   using V = Lanes<W, P>;
   const V zero = {};
   const auto row = row_of(rows, i);
-  const Index sample = first + i;
+  const Index sample = place.sample(i);
   const auto& entry = g.table.entries[g.samples.label[sample]];
   V lower, upper, offset, epsilon, cap, ridge, beta, bias, total, slope;
   load(lower, entry.lower), load(upper, entry.upper), load(offset, entry.offset), load(epsilon, entry.epsilon);
@@ -158,7 +158,8 @@ ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Index fi
 
   const V gradient = slope + ridge * beta;
   const V curvature = ridge + (static_cast<W>(g.samples.norm[sample]) + g.rho);
-  const V inverse = curvature > zero ? one / curvature : zero + static_cast<W>(1e20);  // then to a bound
+  const W least = static_cast<W>(1e-20);  // without a bias, a row of zeros, or nearly so, goes to a bound
+  const V inverse = one / (curvature > least ? curvature : zero + least);
   const V wanted = beta - gradient * inverse, threshold = epsilon * inverse;
   V target = wanted - threshold;  // soft threshold, then the box
   larger(target, zero, target);
@@ -178,7 +179,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Index fi
 }
 
 template <class View, class W, int P>
-ORDSVM_INLINE void visit_rows(const View& rows, const Group<W, P>& g, Index first, Index from, Index to) {
+ORDSVM_INLINE void visit_rows(const View& rows, const Group<W, P>& g, Place place, Index from, Index to) {
   using V = Lanes<W, P>;
   double* const sums[3] = {g.gap, g.loss, g.moved};
   for (Index block = from; block < to; ++block) {
@@ -187,7 +188,7 @@ ORDSVM_INLINE void visit_rows(const View& rows, const Group<W, P>& g, Index firs
     const Index then = block + 1 < to ? g.order.first(block + 1) : g.order.first(block);
     for (Index i = g.order.first(block); i < last; ++i) {
       row_of(rows, i + 2 < last ? i + 2 : then).prefetch();
-      visit_sample(rows, g, first, i, i + 1 < last ? i + 1 : then, parts[0], parts[1], parts[2]);
+      visit_sample(rows, g, place, i, i + 1 < last ? i + 1 : then, parts[0], parts[1], parts[2]);
     }
     for (int s = 0; s < 3; ++s) {
       W flat[P];
@@ -199,12 +200,12 @@ ORDSVM_INLINE void visit_rows(const View& rows, const Group<W, P>& g, Index firs
 
 // One function for every kind of rows, precision and number of lanes, each for three instruction sets.
 #define ORDSVM_VISIT(VIEW, W, P)                                                                          \
-  ORDSVM_DISPATCH void visit(const VIEW& rows, const Group<W, P>& g, Index first, Index from, Index to) { \
-    visit_rows(rows, g, first, from, to);                                                                 \
+  ORDSVM_DISPATCH void visit(const VIEW& rows, const Group<W, P>& g, Place place, Index from, Index to) { \
+    visit_rows(rows, g, place, from, to);                                                                 \
   }
-#define ORDSVM_VISIT_LANES(VIEW, W) \
-  ORDSVM_VISIT(VIEW, W, 1) ORDSVM_VISIT(VIEW, W, 4) ORDSVM_VISIT(VIEW, W, 8) ORDSVM_VISIT(VIEW, W, 16)
-#define ORDSVM_VISIT_BOTH(VIEW) ORDSVM_VISIT_LANES(VIEW, float) ORDSVM_VISIT_LANES(VIEW, double)
+#define ORDSVM_VISIT_LANES(VIEW, W) ORDSVM_VISIT(VIEW, W, 1) ORDSVM_VISIT(VIEW, W, 4) ORDSVM_VISIT(VIEW, W, 8)
+#define ORDSVM_VISIT_BOTH(VIEW) \
+  ORDSVM_VISIT_LANES(VIEW, float) ORDSVM_VISIT(VIEW, float, 16) ORDSVM_VISIT_LANES(VIEW, double)
 ORDSVM_VISIT_BOTH(CsrFloat)
 ORDSVM_VISIT_BOTH(CsrFloatLong)
 ORDSVM_VISIT_BOTH(CsrDouble)
@@ -216,13 +217,14 @@ ORDSVM_VISIT_BOTH(DenseView<double>)
 class LaneGroup {
  public:
   virtual ~LaneGroup() = default;
-  virtual void visit(const Rows& rows, Index first, Index part, Index parts) = 0;
+  virtual void visit(const Rows& rows, Place place, Index part, Index parts) = 0;
+  virtual void catch_up(double share) = 0;
   virtual void take_sums(Sums& sums) = 0;
   virtual void release() = 0;
   virtual void clear() = 0;
   virtual void rebuild(const Rows& rows, Index first) = 0;
   virtual void get_beta(Index i, double* out) const = 0;
-  virtual void set_beta(Index i, const double* values) = 0;
+  virtual void set_beta(Index i, Index lane, double value) = 0;
   virtual void get_biases(double* bias) const = 0;
   virtual void set_biases(const double* bias) = 0;
   virtual Kept take_beta() = 0;
@@ -241,17 +243,22 @@ class WideGroup final : public LaneGroup {
         n_lanes_(table.n_lanes),
         order_(seed),
         weights_(n_features * P),
-        beta_(static_cast<Index>(samples.label.size()) * P) {}
+        beta_(static_cast<Index>(samples.label.size()) * P),
+        seen_(static_cast<Index>(samples.label.size())) {}
 
-  void visit(const Rows& rows, Index first, Index part, Index parts) override {
+  void visit(const Rows& rows, Place place, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
-    if (is_late(part, parts, count(rows))) forget_early();
+    if (seen_.turns_late()) forget_early();
     const Group<W, P> group{weights_.data(), beta_.data(), bias_, total_, table_, samples_, rho_,
                             squared_,        order_,       gap_,  loss_,  moved_};
     const Index from = order_.n_blocks() * part / parts, to = order_.n_blocks() * (part + 1) / parts;
-    std::visit([&](const auto& view) { linear::visit(view, group, first, from, to); }, rows);
-    for (int l = 0; l < P; ++l) bias_[l] += rho_ * (total_[l] - bias_[l]);
-    seen_.add(to - from);
+    std::visit([&](const auto& view) { linear::visit(view, group, place, from, to); }, rows);
+    seen_.add(order_.n_rows(from, to));
+  }
+
+  void catch_up(double share) override {
+    const W way = std::min(W{1}, static_cast<W>(share) * rho_);
+    for (int l = 0; l < P; ++l) bias_[l] += way * (total_[l] - bias_[l]);
   }
 
   void take_sums(Sums& sums) override {
@@ -266,35 +273,35 @@ class WideGroup final : public LaneGroup {
   }
 
   void release() override { weights_ = Buffer<W>(0); }
-  void clear() override { weights_ = Buffer<W>(n_features_ * P); }
+  void clear() override {
+    weights_ = Buffer<W>(n_features_ * P);
+    std::fill_n(total_, P, W{0});
+  }
   void rebuild(const Rows& rows, Index first) override {
+    double total[P] = {};
     std::visit(
         [&](const auto& view) {
           for (Index i = 0; i < view.n_rows; ++i) {
+            const W* const at = beta_.data() + (first + i) * P;
+            for (int l = 0; l < P; ++l) total[l] += static_cast<double>(at[l]);
             Lanes<W, P> beta;
-            load(beta, beta_.data() + (first + i) * P);
+            load(beta, at);
             const auto row = row_of(view, i);
             if (any(beta)) add_row<P>(row, beta, weights_.data(), row);
           }
         },
         rows);
+    for (int l = 0; l < P; ++l) total_[l] += static_cast<W>(total[l]);
   }
 
   void get_beta(Index i, double* out) const override { std::copy_n(beta_.data() + i * P, n_lanes_, out); }
-  void set_beta(Index i, const double* values) override {
-    for (Index l = 0; l < n_lanes_; ++l) {
-      W& beta = beta_.data()[i * P + l];
-      total_[l] += static_cast<W>(values[l]) - beta;
-      beta = static_cast<W>(values[l]);
-    }
-  }
+  void set_beta(Index i, Index lane, double value) override { beta_.data()[i * P + lane] = static_cast<W>(value); }
   void get_biases(double* bias) const override { std::copy_n(bias_, n_lanes_, bias); }
   void set_biases(const double* bias) override { std::copy_n(bias, n_lanes_, bias_); }
   Kept take_beta() override { return keep(std::move(beta_), n_lanes_, P); }
 
  private:
   void forget_early() {
-    seen_.forget();
     std::fill_n(gap_, P, 0.0);
     std::fill_n(loss_, P, 0.0);
   }
@@ -315,13 +322,13 @@ std::unique_ptr<LaneGroup> make_group(const LaneTable& table, const Samples& sam
   const auto make = [&]<class W, int P>() -> std::unique_ptr<LaneGroup> {
     return std::make_unique<WideGroup<W, P>>(table, samples, n_features, options, seed);
   };
-  const auto wide_enough = [&]<class W>() {
+  const auto narrow = [&]<class W>() {
     if (table.n_lanes == 1) return make.template operator()<W, 1>();
     if (table.n_lanes <= 4) return make.template operator()<W, 4>();
-    if (table.n_lanes <= 8) return make.template operator()<W, 8>();
-    return make.template operator()<W, 16>();
+    return make.template operator()<W, 8>();
   };
-  return options.precise ? wide_enough.template operator()<double>() : wide_enough.template operator()<float>();
+  if (options.precise) return narrow.template operator()<double>();
+  return table.n_lanes > 8 ? make.template operator()<float, 16>() : narrow.template operator()<float>();
 }
 
 LaneTable some_lanes(const LaneTable& table, Index from, Index to) {
@@ -338,8 +345,9 @@ class LaneMachine final : public Machine {
  public:
   LaneMachine(const LaneTable& table, const Samples& samples, Index n_features, const Options& options)
       : Machine(n_features, table.n_lanes), table_(table), samples_(samples), options_(options) {
+    const Index at_most = options.precise ? 8 : 16;  // lanes of a group: 64 bytes
     const Index n_groups =
-        std::max<Index>(std::min<Index>(options.n_threads, table.n_lanes), (table.n_lanes + 15) / 16);
+        std::max<Index>(std::min<Index>(options.n_threads, table.n_lanes), (table.n_lanes + at_most - 1) / at_most);
     for (Index g = 0; g <= n_groups; ++g) begin_.push_back(table.n_lanes * g / n_groups);
     for (Index g = 0; g < n_groups; ++g)
       groups_.push_back(
@@ -366,7 +374,11 @@ class LaneMachine final : public Machine {
   Index n_variables() const override { return table_.n_lanes; }
   void get_variables(Index i, double* out) const override { get_beta(i, out); }
   void set_variables(Index i, const double* values) override {
-    for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g]->set_beta(i, values + begin_[g]);
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      for (Index l = begin_[g]; l < begin_[g + 1]; ++l) {
+        const auto [lower, upper] = box(i, l);
+        groups_[g]->set_beta(i, l - begin_[g], std::clamp(values[l], lower, upper));
+      }
   }
   std::vector<Kept> take_variables() override {
     std::vector<Kept> kept;
@@ -376,9 +388,10 @@ class LaneMachine final : public Machine {
 
  private:
   int n_groups() const override { return static_cast<int>(groups_.size()); }
-  void visit(int group, const Rows& rows, Index first, Index part, Index parts) override {
-    groups_[group]->visit(rows, first, part, parts);
+  void visit(int group, const Rows& rows, Place place, Index part, Index parts) override {
+    groups_[group]->visit(rows, place, part, parts);
   }
+  void catch_up(int group, double share) override { groups_[group]->catch_up(share); }
   void release() override {
     bias_ = biases();
     for (auto& group : groups_) group->release();

@@ -1,12 +1,12 @@
 // A linear machine in training: passes of coordinate descent over blocks of rows, and the exact proof of how far it got.
 //
 // Whoever drives it shows it all rows, block by block: those of an array in memory are one block, those of a file many.
-//   pass(rows, first)        visits every row once
+//   pass(rows, place)        visits every row once
 //   take_sums()              what the visits saw: an estimate of the duality gap
 //   begin_proof(), build(rows, first) for all blocks, then score(rows, first) for all blocks, certificate()
 //                            weights in double from beta alone, in place of the working ones, and both objectives
 //   resume(), rebuild(rows, first) for all blocks
-//                            back to work
+//                            back to work: working weights and sums from beta alone
 #pragma once
 
 #include <algorithm>
@@ -40,14 +40,16 @@ struct Sums {
 
 /// The gap of a pass is estimated by the visits of its last quarter, which see the weights nearly as they are in the
 /// end; rows come in random order, so a quarter of them stands for all where they are many.
-inline bool is_late(Index part, Index parts, Index n_rows) {
-  return n_rows >= 30000 && parts >= 4 && part == parts - parts / 4;
-}
-
 class Seen {
  public:
-  void add(Index n) { all_ += n, late_ += n; }
-  void forget() { late_ = 0; }
+  explicit Seen(Index n_samples) : early_(n_samples < 30000 ? n_samples : n_samples * 3 / 4) {}
+  /// Whether the last quarter begins: what has been seen is to be forgotten.
+  bool turns_late() {
+    if (late_ < all_ || all_ < early_) return false;
+    late_ = 0;
+    return true;
+  }
+  void add(Index n_rows) { all_ += n_rows, late_ += n_rows; }
   /// By how much the late ones are to be multiplied to stand for all.
   double take_scale() {
     const double scale = late_ > 0 ? static_cast<double>(all_) / static_cast<double>(late_) : 1.0;
@@ -56,7 +58,7 @@ class Seen {
   }
 
  private:
-  Index all_ = 0, late_ = 0;
+  Index early_, all_ = 0, late_ = 0;
 };
 
 struct Certificate {
@@ -93,19 +95,21 @@ class Machine {
  public:
   virtual ~Machine() = default;
 
-  /// `parts` is how many times the biases catch up.
-  void pass(const Rows& rows, Index first, Index parts, Monitor& monitor) {
-    if (n_groups() == 1) {
-      for (Index part = 0; part < parts && !monitor.stop_now(0, 0); ++part) visit(0, rows, first, part, parts);
-      return;
-    }
+  /// In `parts` parts; after each the biases catch up, by `share` of what rho makes them. Groups of columns know nothing
+  /// of each other: it makes no difference to them how many threads there are, and few rows are not worth a team.
+  void pass(const Rows& rows, Place place, Index parts, double share, int n_threads, Monitor& monitor) {
+    const int team = count(rows) < 1000 ? 1 : std::min(n_threads, n_groups());
+    const auto watch = [&] { return monitor.stop_now(0, 0); };
+    const auto work = [&](int t, auto enough) {
+      for (Index part = 0; part < parts && !enough(); ++part)
+        for (int group = t; group < n_groups(); group += team) {
+          visit(group, rows, place, part, parts);
+          catch_up(group, share);
+        }
+    };
+    if (team == 1) return work(0, watch);
     std::atomic<bool> stop = false;
-    run_team(
-        n_groups(), stop,
-        [&](int group) {
-          for (Index part = 0; part < parts && !stop; ++part) visit(group, rows, first, part, parts);
-        },
-        [&] { return monitor.stop_now(0, 0); });
+    run_team(team, stop, [&](int t) { work(t, [&] { return stop.load(); }); }, watch);
   }
 
   virtual Sums take_sums() = 0;
@@ -141,6 +145,7 @@ class Machine {
   /// Dual variables, one sample after the other.
   virtual Index n_variables() const = 0;  // of a sample
   virtual void get_variables(Index i, double* out) const = 0;
+  /// Values outside the box are brought in; weights follow when all blocks have been rebuilt.
   virtual void set_variables(Index i, const double* values) = 0;
   /// Gives them away as they are, up to rounding to float in the box; the machine is of no use after that.
   virtual std::vector<Kept> take_variables() = 0;
@@ -151,7 +156,9 @@ class Machine {
   Machine(Index n_features, Index n_columns) : n_features_(n_features), n_columns_(n_columns), exact_(0) {}
 
   virtual int n_groups() const = 0;
-  virtual void visit(int group, const Rows& rows, Index first, Index part, Index parts) = 0;
+  virtual void visit(int group, const Rows& rows, Place place, Index part, Index parts) = 0;
+  /// Moves the biases towards what beta says they should be.
+  virtual void catch_up(int group, double share) = 0;
   virtual void release() = 0;
   virtual void clear() = 0;
   /// beta of every column, by which the row of sample i enters the weights.

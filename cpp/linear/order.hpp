@@ -44,6 +44,8 @@ class Order {
   }
 
   Index n_blocks() const { return static_cast<Index>(blocks_.size()); }
+  /// Of so many blocks; the short one counts as the last.
+  Index n_rows(Index from, Index to) const { return std::min(n_, to * block) - std::min(n_, from * block); }
   Index first(Index p) const { return Index{blocks_[p]} * block; }
   Index last(Index p) const { return std::min(n_, first(p) + block); }
 

@@ -3,10 +3,10 @@
 
 #include <map>
 #include <variant>
-#include <vector>
 
 #include "../kernels.hpp"
 #include "../threads.hpp"
+#include "buffer.hpp"
 
 namespace ordsvm::linear {
 
@@ -54,10 +54,17 @@ inline Index count(const Rows& rows) {
   return std::visit([](const auto& view) { return view.n_rows; }, rows);
 }
 
+/// Which samples the rows of a block are: neighbours, or those that a list names.
+struct Place {
+  Index first = 0;
+  const Index* listed = nullptr;
+  Index sample(Index i) const { return listed ? listed[i] : first + i; }
+};
+
 /// |x|^2 of rows, where a column that comes twice in a row counts with the sum of its values.
 class SquaredNorms {
  public:
-  explicit SquaredNorms(Index n_features) : row_of_column_(n_features, 0) {}
+  explicit SquaredNorms(Index n_features) : row_of_column_(n_features) {}
 
   template <class T, class I>
   double of(const SparseRow<T, I>& row) {
@@ -65,7 +72,7 @@ class SquaredNorms {
     double sum = 0.0;
     bool twice = false;
     for (Index p = 0; p < row.size; ++p) {
-      std::uint32_t& last = row_of_column_[row.column(p)];
+      std::uint32_t& last = row_of_column_.data()[row.column(p)];
       twice = twice || last == row_;
       last = row_;
       sum += static_cast<double>(row.value(p)) * row.value(p);
@@ -90,7 +97,7 @@ class SquaredNorms {
     return sum;
   }
 
-  std::vector<std::uint32_t> row_of_column_;  // the last row, counted from 1, in which the column came
+  Buffer<std::uint32_t> row_of_column_;  // the last row, counted from 1, in which the column came
   std::uint32_t row_ = 0;
 };
 

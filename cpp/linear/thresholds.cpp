@@ -64,6 +64,18 @@ ORDSVM_INLINE W between(W value, W least, W most) {
   return raised > most ? most : raised;
 }
 
+template <class W>
+constexpr bool is_float = sizeof(W) == sizeof(float);
+
+/// How exactly the common step is found, as a share of it; what is left is seen to at the next visit.
+template <class W>
+constexpr W close = is_float<W> ? W(1e-6) : W(1e-13);
+
+/// Errors of the single steps reach the score |x|^2 / rho times as large. Where |x|^2 dwarfs rho, steps are therefore
+/// taken with rho this share of |x|^2: they are shorter, and still downhill.
+template <class W>
+constexpr W least_share = is_float<W> ? W(1e-3) : W(1e-9);
+
 /// The S that equals the sum of the steps it brings about. That sum falls as S rises, so S lies between 0 and the sum
 /// at 0.
 template <class W>
@@ -81,23 +93,22 @@ ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, cons
     if (round > 0) (error > 0 ? high : low) = step;
     W then = step - error / slope;
     if (round > 0 && !(then > low && then < high)) then = (low + high) / 2;
-    constexpr W close = sizeof(W) == sizeof(float) ? W(1e-5) : W(1e-13);  // of the step; errors are seen to next time
-    if (std::abs(then - step) <= close * std::abs(then)) return then;
+    if (std::abs(then - step) <= close<W> * std::abs(then)) return then;
     step = then;
   }
   return step;
 }
 
 template <class View, class W>
-ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Index first, Index i, Index next) {
-  const Index m = g.table.n_thresholds, sample = first + i;
+ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Place place, Index i, Index next) {
+  const Index m = g.table.n_thresholds, sample = place.sample(i);
   const auto row = row_of(rows, i);
   const W weight = static_cast<W>(g.samples.weight_of(sample)), norm = static_cast<W>(g.samples.norm[sample]);
   const W* const sides = g.table.side.data() + g.samples.label[sample] * m;
   const W* const caps = g.table.cap.data() + g.samples.label[sample] * m;
   W* const t = g.variables + sample * m;
   W *const wanted = g.work, *const give = wanted + m, *const least = give + m, *const most = least + m;
-  const W f = score(row, g.weights);
+  const W f = score(row, g.weights), rho = std::max(g.rho, least_share<W> * norm);
   W gap = 0, loss = 0;
   for (Index k = 0; k < m; ++k) {
     const W side = sides[k], cap = caps[k] * weight, slope = f - g.threshold[k] - side;
@@ -107,7 +118,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Index first
     loss += lost;
     gap += lost + t[k] * slope + W{0.5} * ridge * t[k] * t[k];
     wanted[k] = -(slope + ridge * t[k]);
-    give[k] = 1 / (g.rho + ridge);
+    give[k] = 1 / (rho + ridge);
     least[k] = (side > 0 ? 0 : -bound) - t[k];
     most[k] = (side > 0 ? bound : 0) - t[k];
   }
@@ -132,20 +143,20 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Index first
 }
 
 template <class View, class W>
-ORDSVM_INLINE void visit_rows(const View& rows, const State<W>& g, Index first, Index from, Index to) {
+ORDSVM_INLINE void visit_rows(const View& rows, const State<W>& g, Place place, Index from, Index to) {
   for (Index block = from; block < to; ++block) {
     const Index last = g.order.last(block);
     const Index then = block + 1 < to ? g.order.first(block + 1) : g.order.first(block);
     for (Index i = g.order.first(block); i < last; ++i) {
       row_of(rows, i + 2 < last ? i + 2 : then).prefetch();
-      visit_sample(rows, g, first, i, i + 1 < last ? i + 1 : then);
+      visit_sample(rows, g, place, i, i + 1 < last ? i + 1 : then);
     }
   }
 }
 
 #define ORDSVM_VISIT(VIEW, W)                                                                          \
-  ORDSVM_DISPATCH void visit(const VIEW& rows, const State<W>& g, Index first, Index from, Index to) { \
-    visit_rows(rows, g, first, from, to);                                                              \
+  ORDSVM_DISPATCH void visit(const VIEW& rows, const State<W>& g, Place place, Index from, Index to) { \
+    visit_rows(rows, g, place, from, to);                                                              \
   }
 #define ORDSVM_VISIT_BOTH(VIEW) ORDSVM_VISIT(VIEW, float) ORDSVM_VISIT(VIEW, double)
 ORDSVM_VISIT_BOTH(CsrFloat)
@@ -169,7 +180,8 @@ class ThresholdMachine final : public Machine {
         variables_(static_cast<Index>(samples.label.size()) * table.n_thresholds),
         threshold_(table.n_thresholds, 0),
         total_(table.n_thresholds, 0),
-        work_(4 * table.n_thresholds) {}
+        work_(4 * table.n_thresholds),
+        seen_(static_cast<Index>(samples.label.size())) {}
 
   Sums take_sums() override {
     const double scale = seen_.take_scale();
@@ -179,16 +191,19 @@ class ThresholdMachine final : public Machine {
     return std::exchange(sums_, Sums{});
   }
   void rebuild(const Rows& rows, Index first) override {
+    std::vector<double> total(total_.size(), 0.0);
     std::visit(
         [&](const auto& view) {
           for (Index i = 0; i < view.n_rows; ++i) {
             double beta = 0.0;
             get_beta(first + i, &beta);
+            for (Index k = 0; k < n_variables(); ++k) total[k] += variable(first + i, k);
             const auto row = row_of(view, i);
             if (beta != 0.0) add_row(row, static_cast<W>(beta), weights_.data(), row);
           }
         },
         rows);
+    for (std::size_t k = 0; k < total.size(); ++k) total_[k] += static_cast<W>(total[k]);
   }
   std::vector<double> biases() const override { return {threshold_.begin(), threshold_.end()}; }
   void set_biases(std::span<const double> values) override {
@@ -199,11 +214,8 @@ class ThresholdMachine final : public Machine {
     for (Index k = 0; k < n_variables(); ++k) out[k] = variable(i, k);
   }
   void set_variables(Index i, const double* values) override {
-    for (Index k = 0; k < n_variables(); ++k) {
-      W& t = variables_.data()[i * n_variables() + k];
-      total_[k] += static_cast<W>(values[k]) - t;
-      t = static_cast<W>(values[k]);
-    }
+    for (Index k = 0; k < n_variables(); ++k)
+      variables_.data()[i * n_variables() + k] = static_cast<W>(in_box(i, k, values[k]));
   }
   std::vector<Kept> take_variables() override {
     std::vector<Kept> kept;
@@ -213,9 +225,9 @@ class ThresholdMachine final : public Machine {
 
  private:
   int n_groups() const override { return 1; }
-  void visit(int, const Rows& rows, Index first, Index part, Index parts) override {
+  void visit(int, const Rows& rows, Place place, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
-    if (is_late(part, parts, count(rows))) seen_.forget(), sums_.gap = sums_.loss = 0.0;
+    if (seen_.turns_late()) sums_.gap = sums_.loss = 0.0;
     const State<W> state{weights_.data(),
                          variables_.data(),
                          threshold_.data(),
@@ -228,22 +240,28 @@ class ThresholdMachine final : public Machine {
                          sums_,
                          work_.data()};
     const Index from = order_.n_blocks() * part / parts, to = order_.n_blocks() * (part + 1) / parts;
-    std::visit([&](const auto& view) { linear::visit(view, state, first, from, to); }, rows);
-    for (std::size_t k = 0; k < total_.size(); ++k)
-      threshold_[k] += static_cast<W>(options_.rho) * (-total_[k] - threshold_[k]);
-    seen_.add(to - from);
+    std::visit([&](const auto& view) { linear::visit(view, state, place, from, to); }, rows);
+    seen_.add(order_.n_rows(from, to));
+  }
+  void catch_up(int, double share) override {
+    const W way = static_cast<W>(std::min(1.0, share * options_.rho));
+    for (std::size_t k = 0; k < total_.size(); ++k) threshold_[k] += way * (-total_[k] - threshold_[k]);
   }
   void release() override { weights_ = Buffer<W>(0); }
-  void clear() override { weights_ = Buffer<W>(n_features()); }
+  void clear() override {
+    weights_ = Buffer<W>(n_features());
+    std::ranges::fill(total_, W{0});
+  }
   void get_beta(Index i, double* out) const override {
     *out = 0.0;
     for (Index k = 0; k < n_variables(); ++k) *out += variable(i, k);
   }
 
   /// In the box, whatever rounding to float has made of it.
-  double variable(Index i, Index k) const {
+  double variable(Index i, Index k) const { return in_box(i, k, variables_.data()[i * n_variables() + k]); }
+  double in_box(Index i, Index k, double t) const {
     const Index at = samples_.label[i] * n_variables() + k;
-    const double t = variables_.data()[i * n_variables() + k], cap = table_.cap[at] * samples_.weight_of(i);
+    const double cap = table_.cap[at] * samples_.weight_of(i);
     const double bound = options_.squared && cap > 0 ? std::numeric_limits<double>::infinity() : cap;
     return table_.sign[at] > 0 ? std::clamp(t, 0.0, bound) : std::clamp(t, -bound, 0.0);
   }

@@ -42,7 +42,7 @@ class PrivateBlock {
   void work(double tol, Index max_steps) {
     optimal_ = false;
     for (steps_ = 0; steps_ < max_steps && !commons_.stop; ++steps_) {
-      const Index v = choose_hinge(block_.table, state_, *projections_, *frontier_, state_.threshold(), tol);
+      const Index v = choose_hinge(block_.table, state_, *projections_, *frontier_, state_.threshold(), tol).hinge;
       if (v < 0) {
         optimal_ = true;
         return;

@@ -41,13 +41,13 @@ Worst worst_hinge(const Hinges& hinges, const Frontier<T>& frontier, std::span<c
 /// By (9), or by (11) where no projected step is longer than tol; -1 if nothing is left to do. A choice that only
 /// rounding to float makes longer than tol is none.
 template <class T, State S>
-Index choose_hinge(const Hinges& hinges, const S& state, const Projections<T>& projections, const Frontier<T>& frontier,
+Worst choose_hinge(const Hinges& hinges, const S& state, const Projections<T>& projections, const Frontier<T>& frontier,
                    std::span<const double> threshold, double tol) {
   const auto violates = [&](Index v) { return std::abs(slope_of(hinges, state, v)) > tol; };
   const simd::Largest longest = projections.longest(threshold);
-  if (longest.size > tol && violates(longest.at)) return longest.at;
+  if (longest.size > tol && violates(longest.at)) return {longest.size, longest.at};
   const Worst left = worst_hinge(hinges, frontier, threshold);
-  return left.violation > tol && violates(left.hinge) ? left.hinge : -1;
+  return left.violation > tol && violates(left.hinge) ? left : Worst{};
 }
 
 /// The largest |projected gradient| (11) by scores in double.
@@ -88,7 +88,7 @@ class Gcd {
 
  private:
   Index choose(double tol) const {
-    return choose_hinge(hinges_, state_, projections_, frontier_, variables_.threshold, tol);
+    return choose_hinge(hinges_, state_, projections_, frontier_, variables_.threshold, tol).hinge;
   }
 
   const Hinges& hinges_;

@@ -21,6 +21,7 @@ struct Team {
   Partition partition = Partition::sample;
   Sharing sharing = Sharing::log;
   Index max_shrink_steps = 0;  // 0: no shrinking, AsyGCD
+  double pace = 0.0;           // see Commons
 };
 
 template <class T>
@@ -64,7 +65,8 @@ class TeamSolver {
   virtual double optimality() const { return exact_violation(hinges_, variables_); }
 
   Commons<T> commons() const {
-    return {cache_, diagonal_, hinges_.penalty(), {variables_.alpha.begin(), variables_.alpha.end()}, {}, steps_};
+    return {cache_, diagonal_, hinges_.penalty(), {variables_.alpha.begin(), variables_.alpha.end()},
+            {},     steps_,    team_.pace,        std::vector<double>(team_.n_threads, 0.0)};
   }
 
   /// Runs task(t) on every thread, while this one tells the monitor how it goes: the caller finds alpha as it is.

@@ -19,7 +19,7 @@ from ordsvm.estimators import (
     ShashuaLevinSVOR,
     certify,
 )
-from ordsvm.linear import DCD1, DCD2, RankDCD
+from ordsvm.linear import DCD1, DCD2, RankDCD, RowStore
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD
 
@@ -48,6 +48,7 @@ __all__ = [
     "RankDCD",
     "RedSVM",
     "RoundedRegressor",
+    "RowStore",
     "ShashuaLevinSVOR",
     "certify",
     "datasets",

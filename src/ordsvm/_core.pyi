@@ -48,7 +48,9 @@ class Sharing(Enum):
     log = 1
 
 class Team:
-    def __init__(self, n_threads: int, partition: Partition, sharing: Sharing, max_shrink_steps: int) -> None: ...
+    def __init__(
+        self, n_threads: int, partition: Partition, sharing: Sharing, max_shrink_steps: int, pace: float
+    ) -> None: ...
 
 class Kernel:
     def __init__(self, kind: KernelKind, gamma: float = ..., coef0: float = ..., degree: float = ...) -> None: ...
@@ -136,7 +138,15 @@ class LinearCertificate:
     violation: float
 
 class Machine:
-    def descend(self, block: Block, first: int, parts: int, watch: LinearWatch) -> None: ...
+    def descend(
+        self,
+        block: Block,
+        first: int | NDArray[np.int64],
+        parts: int,
+        share: float,
+        n_threads: int,
+        watch: LinearWatch,
+    ) -> None: ...
     def take_sums(self) -> Sums: ...
     def begin_proof(self) -> None: ...
     def build(self, block: Block, first: int) -> None: ...

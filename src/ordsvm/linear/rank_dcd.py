@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,23 +11,25 @@ from typing import ClassVar
 import numpy as np
 
 from ordsvm import _core
-from ordsvm.checks import check_number
+from ordsvm.checks import check_number, check_seed_number
 from ordsvm.linear.rows import RowSource
 from ordsvm.linear.solution import DualVariables, Floats, LinearSolution
 from ordsvm.result import FitResult, Progress
-from ordsvm.solvers.base import CADENCE, Control, print_progress
+from ordsvm.solvers.base import CADENCE, Control
 
+ROWS_UNWATCHED = 200_000  # at most so many are visited between two looks at the clock
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
-PATIENCE = 20  # passes in which the gap has to fall by a third, or else the bias is to blame
+ROWS_OF_A_PART = 100  # at least: a bias that catches up before samples have answered it may swing for ever
+PATIENCE = 100  # passes in which the gap has to fall by a tenth
 
 
 @dataclass(frozen=True)
 class RankDCD:
     """Coordinate descent on all weight vectors at once, with a proximal bias and a stop on the duality gap.
 
-    rho     the share of a step that the bias follows at once; None: 0.01 of the mean |x|², at most 1. Where the gap no
-            longer falls it becomes 1
-    parts   how many times in a pass the bias goes a share rho of the rest of its way
+    rho     the share of a step that the bias follows at once; None: see `rho_for`. Where the gap no longer falls it
+            becomes 1
+    parts   how many times in a pass the bias goes a share rho of the rest of its way, at most; with few rows, fewer
     seed    of the order of the rows
 
     The algorithm: cpp/linear/lanes.hpp (independent weight vectors), cpp/linear/thresholds.hpp (one, with thresholds).
@@ -42,13 +45,22 @@ class RankDCD:
         if self.rho is not None:
             check_number("rho", self.rho, "None or a number above 0 and at most 1", lambda rho: 0 < rho <= 1)
         check_number("parts", self.parts, "a whole number from 1 on", lambda parts: parts >= 1 and parts == int(parts))
+        check_seed_number(self.seed)
 
-    def rho_for(self, norms: np.ndarray) -> float:
-        """A much smaller one fails, a larger one takes more passes; rows of zeros only leave any."""
+    def parts_for(self, n_samples: int) -> int:
+        return max(1, min(int(self.parts), n_samples // ROWS_OF_A_PART))
+
+    def rho_for(self, norms: np.ndarray, reach: float) -> float:
+        """0.01 of the mean |x|², for a larger one takes more passes, and a much smaller one fails.
+
+        But a bias goes a share rho of its way to the sum of β, whose size is at most `reach`. A pass should take it as
+        far as about 1, or it needs passes without end where features or C are small.
+        """
         if self.rho is not None:
             return float(self.rho)
-        mean = float(np.mean(norms, dtype=np.float64))
-        return min(1.0, 0.01 * mean) if mean > 0 else 1.0
+        small = 0.01 * float(np.mean(norms, dtype=np.float64))
+        far = self.parts_for(len(norms)) * reach
+        return min(1.0, max(small, 0.8 / far)) if far > 0 else 1.0
 
 
 MakeMachine = Callable[[RankDCD, bool], _core.Machine]  # options, and whether weights are to be in float64
@@ -68,23 +80,28 @@ class Descent:
         self.dual = 0.0  # objective, as the steps taken have raised it
         self.history: list[Progress] = []
         self._next_look = self.started + CADENCE
+        self._pass_seconds = 0.0
         self._seen_before = 1.0  # relative gap at the visits of the last pass
-        self._least = (np.inf, 0)  # relative gap, and when it was seen
+        self._least = (np.inf, 0)  # gap, and when it was seen
 
     def run(self, start: tuple[Floats, Floats] | None = None) -> LinearSolution:
         """From dual variables and biases `start`, or from 0."""
-        proof = self._start_from(start) if start is not None else None
         aim, failures, best = self.control.tol, 0, np.inf
+        proof = self._start_from(start) if start is not None else None
+        if proof is not None and not self._good_enough(proof):
+            self._go_on(proof, precise=self.precise)
         while proof is None or not self._good_enough(proof):
-            if proof is not None:
-                failures = 0 if relative_gap(proof) < best / 2 else failures + 1
-                best = min(best, relative_gap(proof))
-                aim /= 2
-                self._go_on(proof, precise=self.precise or failures > 2)
-            if failures > 20:
-                self.status = "precision"
             self._descend(aim)
             proof = self._prove()
+            if self._good_enough(proof):
+                break
+            failures = 0 if relative_gap(proof) < best / 2 else failures + 1
+            best = min(best, relative_gap(proof))
+            aim /= 2
+            if failures > 20:
+                self.status = "precision"
+            else:
+                self._go_on(proof, precise=self.precise or failures > 2)
         return self._solution(proof)
 
     def report(self, steps: int, kernel_rows: int) -> bool:
@@ -105,12 +122,9 @@ class Descent:
             if 0 <= self.control.max_iter <= self.n_iter:
                 self.status = "max_iter"
                 break
-            for first, block in self.source.shuffled(self.random):
-                parts = max(1, round(self.solver.parts * len(block) / self.source.n_samples), len(block) // 200_000)
-                self.machine.descend(block, first, parts, self)
+            self._pass()
             sums = self.machine.take_sums()
             self.n_iter += 1
-            self.report(self.n_iter, 0)  # the core does not where a pass is short
             self.dual -= sums.moved
             primal = self.dual + sums.gap
             relative = max(0.0, sums.gap / abs(primal)) if primal != 0 else 0.0
@@ -122,22 +136,42 @@ class Descent:
             self._seen_before = max(relative, 1e-300)
             if now <= aim:
                 break
-            if self.status == "converged" and self._stalls(relative):
-                self._follow_at_once()
+            if self.status == "converged":
+                self._change_if_stuck(sums.gap, gain=-sums.moved / max(abs(self.dual), abs(primal)))
 
-    def _stalls(self, relative: float) -> bool:
-        """Whether a bias that lags behind has made the passes go in circles, or away."""
+    def _pass(self) -> None:
+        """Visits every row once, unless something says stop."""
+        began, n = time.perf_counter(), self.source.n_samples
+        for samples, block in self.source.shuffled(self.random):
+            due = self.solver.parts_for(n) * len(block) / n  # times that the bias should go its share
+            parts = max(1, round(due), len(block) // ROWS_UNWATCHED)
+            self.machine.descend(block, samples, parts, due / parts, self.control.n_threads, self)
+            if self.report(self.n_iter, 0):  # the core does not ask where it is done soon
+                break
+        self._pass_seconds = time.perf_counter() - began
+
+    def _change_if_stuck(self, gap: float, gain: float) -> None:
+        """Where passes lead nowhere: float64 if rounding is to blame, or else a bias that follows at once.
+
+        A bias that lags behind can go in circles, or away. Plain coordinate descent in float64 can only be slow, unless
+        that rounds too much as well: then steps gain no more than squares of rounding errors.
+        """
         least, seen = self._least
-        if relative < 0.7 * least:
-            self._least = (relative, self.n_iter)
-            return False
-        return self.solver.rho != 1.0 and (self.n_iter - seen >= PATIENCE or not relative < 10 * least)
-
-    def _follow_at_once(self) -> None:
-        """From here on as in plain coordinate descent, which can't fail."""
-        self.solver = replace(self.solver, rho=1.0)
+        if gap < 0.9 * least:
+            self._least = (gap, self.n_iter)
+            return
+        idle = self.n_iter - seen
+        rounds, swings = not gain > (1e-24 if self.precise else 1e-6), idle >= PATIENCE or not gap < 10 * least
+        if not self.precise and ((rounds and idle >= PATIENCE / 5) or (swings and self.solver.rho == 1.0)):
+            self.precise = True
+        elif swings and self.solver.rho != 1.0:
+            self.solver = replace(self.solver, rho=1.0)
+        else:
+            self.status = "precision" if rounds and idle >= PATIENCE else self.status
+            return
         self._prove()
         self._start_anew()
+        self._least = (np.inf, self.n_iter)
 
     def _prove(self) -> _core.LinearCertificate:
         self.machine.begin_proof()
@@ -185,7 +219,8 @@ class Descent:
         return self.status != "converged" or relative_gap(proof) <= self.control.tol
 
     def _look(self, primal: float, gap: float, relative: float) -> bool:
-        if time.perf_counter() < self._next_look and self.control.report_every == 0:
+        every = self.control.report_every
+        if self.n_iter % every != 0 if every > 0 else time.perf_counter() < self._next_look:
             return False
         self._next_look = time.perf_counter() + CADENCE
         progress = Progress(
@@ -203,14 +238,13 @@ class Descent:
         )
         self.history.append(progress)
         if self.control.verbose:
-            print_progress(progress)
+            print_pass(progress, self.source.n_samples / self._pass_seconds)
         return self.control.callback is not None and bool(self.control.callback(progress))
 
     def _solution(self, proof: _core.LinearCertificate) -> LinearSolution:
-        """A limit that was met with the gap closed, unseen by the passes, did not stop anything."""
-        met = self.status != "callback" and relative_gap(proof) <= self.control.tol
+        is_solved = relative_gap(proof) <= self.control.tol and self.status != "callback"
         result = FitResult(
-            status="converged" if met else self.status,
+            status="converged" if is_solved else self.status,
             solver=self.solver.name,
             n_iter=self.n_iter,
             objective=proof.primal,
@@ -226,6 +260,14 @@ class Descent:
         return LinearSolution(coef, biases, DualVariables(self.machine.take_variables(self.source.n_samples)), result)
 
 
+def print_pass(progress: Progress, rows_a_second: float) -> None:
+    line = (
+        f"[{progress.solver}] {progress.seconds:6.1f} s  pass {progress.n_iter:>4}  {rows_a_second:>13,.0f} rows/s  "
+        f"objective {progress.objective:.6g}  relative gap seen {progress.relative_gap:.1e}"
+    )
+    print(line, file=sys.stderr, flush=True)
+
+
 class _Patient:
     """Lets a proof be finished whatever the time; signals still come through."""
 
@@ -238,7 +280,7 @@ def is_finite(proof: _core.LinearCertificate) -> bool:
 
 
 def relative_gap(proof: _core.LinearCertificate) -> float:
-    """Infinite where an objective is not a number."""
+    """The gap as a share of the objective; infinite where numbers have overflowed, for that proves nothing."""
     if not is_finite(proof):
         return np.inf
     scale = max(abs(proof.primal), abs(proof.dual))

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ordsvm import _core
 
@@ -20,8 +21,8 @@ class RowSource(Protocol):
     def blocks(self) -> Iterator[tuple[int, _core.Block]]:
         """The number of the first row of a block, and the block; from the first row to the last."""
 
-    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int, _core.Block]]:
-        """The same in a random order."""
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int | NDArray[np.int64], _core.Block]]:
+        """All rows in random blocks: the number of the first row of a block or the numbers of all, and the block."""
 
 
 class RowsInMemory:
@@ -35,7 +36,7 @@ class RowsInMemory:
         yield 0, self._block
 
     def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int, _core.Block]]:
-        return self.blocks()
+        return self.blocks()  # the core visits the rows of a block in random order
 
 
 def block_of(X: Any) -> _core.Block:

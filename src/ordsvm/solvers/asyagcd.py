@@ -6,7 +6,7 @@ from typing import ClassVar
 from ordsvm import _core
 from ordsvm.problem import Thresholds
 from ordsvm.solvers.base import PRECISIONS, Precision, Run, check_count, check_option
-from ordsvm.solvers.team import PARTITIONS, SHARINGS, Partition, Sharing, team
+from ordsvm.solvers.team import PARTITIONS, SHARINGS, Partition, Sharing, check_pace, team
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class AsyAGCD:
     Hinges that are safely at a bound are left out for a while, and with them the scores of their samples.
 
     max_shrink_iter   steps of a thread between two looks at what can be left out
-    sharing, partition, precision   as for `AsyGCD`
+    sharing, partition, pace, precision   as for `AsyGCD`
 
     The algorithm and what it adds to the papers: cpp/solvers/asygcd.hpp.
     """
@@ -24,6 +24,7 @@ class AsyAGCD:
     max_shrink_iter: int = 10_000
     sharing: Sharing = "log"
     partition: Partition = "sample"
+    pace: float = 0.1
     precision: Precision = "float32"
 
     name: ClassVar[str] = "asyagcd"
@@ -33,9 +34,12 @@ class AsyAGCD:
         check_count("max_shrink_iter", self.max_shrink_iter)
         check_option("sharing", self.sharing, SHARINGS)
         check_option("partition", self.partition, PARTITIONS)
+        check_pace(self.pace)
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
-        threads = team(run.problem, run.control.n_threads, self.partition, self.sharing, self.max_shrink_iter)
+        threads = team(
+            run.problem, run.control.n_threads, self.partition, self.sharing, self.max_shrink_iter, self.pace
+        )
         run.scores_follow = False  # α is written by several threads, scores are their own
         run.native(_core.asygcd, self.precision, threads)

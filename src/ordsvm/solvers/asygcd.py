@@ -6,7 +6,7 @@ from typing import ClassVar
 from ordsvm import _core
 from ordsvm.problem import Thresholds
 from ordsvm.solvers.base import PRECISIONS, Precision, Run, check_option
-from ordsvm.solvers.team import PARTITIONS, SHARINGS, Partition, Sharing, team
+from ordsvm.solvers.team import PARTITIONS, SHARINGS, Partition, Sharing, check_pace, team
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,8 @@ class AsyGCD:
     sharing     "log": a thread writes its steps to a log that the others apply to their own scores;
                 "atomic": it adds them to shared scores by atomic additions, as in the papers
     partition   "sample": a thread owns samples with all their hinges; "threshold": hinges threshold by threshold
+    pace        a thread whose step would be shorter than this share of another thread's waits: it would work on what
+                is about to change. 0, the papers' way, never waits, and takes up to eight times the steps
     precision   of cached rows of K; scores are summed in float64 and recomputed from α before the end
 
     The algorithm and what it adds to the papers: cpp/solvers/asygcd.hpp.
@@ -25,6 +27,7 @@ class AsyGCD:
 
     sharing: Sharing = "log"
     partition: Partition = "sample"
+    pace: float = 0.1
     precision: Precision = "float32"
 
     name: ClassVar[str] = "asygcd"
@@ -33,9 +36,10 @@ class AsyGCD:
     def __post_init__(self) -> None:
         check_option("sharing", self.sharing, SHARINGS)
         check_option("partition", self.partition, PARTITIONS)
+        check_pace(self.pace)
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
-        threads = team(run.problem, run.control.n_threads, self.partition, self.sharing)
+        threads = team(run.problem, run.control.n_threads, self.partition, self.sharing, pace=self.pace)
         run.scores_follow = False  # α is written by several threads, scores are their own
         run.native(_core.asygcd, self.precision, threads)

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, Literal
 
 from ordsvm import _core
+from ordsvm.checks import check_number
 from ordsvm.problem import Problem
 
 PARTITIONS = ("sample", "threshold")
@@ -26,8 +27,17 @@ def usable_threads(n_threads: Any) -> int:
     return int(n_threads)
 
 
+def check_pace(pace: Any) -> None:
+    check_number("pace", pace, "a number from 0 up to, but not, 1", lambda number: 0 <= number < 1)
+
+
 def team(
-    problem: Problem, n_threads: int, partition: Partition, sharing: Sharing = "log", max_shrink_iter: int = 0
+    problem: Problem,
+    n_threads: int,
+    partition: Partition,
+    sharing: Sharing = "log",
+    max_shrink_iter: int = 0,
+    pace: float = 0.0,
 ) -> _core.Team:
     """No more threads than samples: every one needs hinges of its own."""
     return _core.Team(
@@ -35,4 +45,5 @@ def team(
         getattr(_core.Partition, partition),
         getattr(_core.Sharing, sharing),
         max_shrink_iter,
+        pace,
     )

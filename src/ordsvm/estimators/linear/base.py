@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm.checks import check_choice, check_flag
+from ordsvm.checks import check_choice, check_flag, shortened
+from ordsvm.estimators.linear.streams import require_rows_in_memory, training_rows
 from ordsvm.estimators.machine import Machine, fingerprint, finite_scores, readable
 from ordsvm.estimators.validation import check_magnitude, check_seed
+from ordsvm.linear import RankDCD, RowStore
 from ordsvm.linear.losses import Losses, losses
 from ordsvm.linear.solution import LinearSolution
 from ordsvm.linear.solve import solve_lanes, solve_thresholds
@@ -64,13 +66,18 @@ class LinearMachine(Machine):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Trains on samples X with labels or targets y."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Trains on samples X with labels or targets y.
+
+        X may also be rows that do not fit into memory, which bring their labels and weights along: a `RowStore`, the
+        path of an svmlight file, or an iterator of tuples (X, y) or (X, y, sample_weight), whose rows are kept in a
+        temporary folder during training. See `RowStore`.
+        """
         self._check_parameters()
-        X = self._check_training_data(X)
-        target = self._check_target(y)
-        task = self._formulate(X, target, sample_weight)
-        solution = self._solve(X, task)
+        with training_rows(X, y, sample_weight) as (X, y, sample_weight):
+            X = self._check_training_data(X)
+            task = self._formulate(X, self._check_target(y), sample_weight)
+            solution = self._solve(X, task)
         self._keep(task, solution)
         self._recover(task, solution)
         if not self.result_.converged:
@@ -97,12 +104,23 @@ class LinearMachine(Machine):
         choose(self.solver, self._solvers)
 
     def _check_training_data(self, X: Any) -> Any:
+        if isinstance(X, RowStore):
+            return self._check_store(X)
         X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
         check_magnitude(X)
         return readable(X)
 
+    def _check_store(self, store: RowStore) -> RowStore:
+        if store.n_samples < 2:
+            raise ValueError(f"There is 1 row: {type(self).__name__} needs at least 2.")
+        if not isinstance(choose(self.solver, self._solvers), RankDCD):
+            raise ValueError(f"solver={shortened(self.solver)} needs all rows in memory: use 'rank-dcd'.")
+        validate_data(self, store, skip_check_array=True)  # keeps the number of features
+        return store
+
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
+        require_rows_in_memory(X)
         X = validate_data(self, X, reset=False, **self._data_rules())
         check_magnitude(X)
         return readable(X)

@@ -1,0 +1,94 @@
+"""The files of a row store, and the small one among them that says what lies in the others."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROWS, BLOCKS, LABELS, WEIGHTS, INDEX = "rows.bin", "blocks.npy", "labels.npy", "weights.npy", "store.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class StoreIndex:
+    """The shape of the rows, the number of their first column, the type of columns, and what the files contain.
+
+    blocks, labels, weights: checksums of the files; weights is None where there are none.
+    """
+
+    n_features: int
+    first_column: int
+    columns: str
+    blocks: int
+    labels: int
+    weights: int | None
+
+    def write(self, folder: Path) -> None:
+        text = json.dumps({"format": "rows of ordsvm", "version": VERSION} | asdict(self))
+        (folder / INDEX).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        if not (folder / INDEX).is_file():
+            raise FileNotFoundError(f"There is no finished row store in {str(folder)!r}: write one there first.")
+        try:
+            fields = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+            version = fields.pop("version") if fields.pop("format") == "rows of ordsvm" else None
+            index = cls(**fields) if version == VERSION else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ValueError(f"{str(folder / INDEX)!r} is damaged: write the store anew.") from None
+        if index is None:
+            raise ValueError(f"{str(folder / INDEX)!r} is of version {version}, not {VERSION}: write the store anew.")
+        return index
+
+
+def save_array(path: Path, array: NDArray[Any]) -> int:
+    """Returns the checksum."""
+    np.save(path, array, allow_pickle=False)
+    return checksum(array)
+
+
+def load_array(path: Path, expected: int) -> NDArray[Any]:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise OSError(f"{str(path)!r} can't be read ({error}): write the store anew.") from None
+    if checksum(array) != expected:
+        raise OSError(f"{str(path)!r} has other contents than were written: write the store anew.")
+    return array
+
+
+def checksum(array: NDArray[Any]) -> int:
+    return zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data)
+
+
+@contextmanager
+def new_folder(folder: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """A folder to write a store to, a temporary one for None; whatever goes wrong leaves no part of a store behind."""
+    place = Path(tempfile.mkdtemp(prefix="ordsvm-rows-") if folder is None else folder)
+    is_new = folder is None or not place.exists()
+    place.mkdir(parents=True, exist_ok=True)
+    if any((place / name).exists() for name in (ROWS, INDEX)):
+        raise FileExistsError(f"{str(place)!r} holds a row store already: open it, or give another folder.")
+    try:
+        yield place
+    except BaseException as error:
+        for name in (ROWS, BLOCKS, LABELS, WEIGHTS, INDEX):
+            (place / name).unlink(missing_ok=True)
+        if is_new:
+            place.rmdir()
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            message = f"The disk is full: make room for {str(place)!r}, or give a folder on another disk"
+            raise OSError(error.errno, message) from None
+        raise

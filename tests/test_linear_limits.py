@@ -1,5 +1,7 @@
 """Linear machines that are stopped, go on, or have a hard time; and the solvers they are trained by."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -33,6 +35,23 @@ def test_max_iter_warns_and_leaves_a_usable_model(model):
     assert fitted.result_.status == "max_iter"
     assert certify(fitted, X, y).gap == pytest.approx(fitted.result_.gap, rel=1e-4)
     assert np.all(np.isfinite(values(fitted, X)))
+
+
+@every_machine
+def test_a_limit_that_came_late_is_none(model):
+    """Proved to be within tol, it has converged, however few the passes allowed."""
+    X, y = data(model, seed=96, n=60)
+    fitted = model(C=1e-6, tol=0.5, max_iter=1).fit(X, y)
+    assert fitted.result_.relative_gap <= 0.5
+    assert fitted.result_.status == "converged"
+    passes = model(C=1.0, tol=1e-5, max_iter=-1).fit(X, y).n_iter_
+    statuses = set()
+    for max_iter in (1, *range(max(1, passes - 5), passes + 1)):
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+            result = model(C=1.0, tol=1e-5, max_iter=max_iter).fit(X, y).result_
+        assert (result.status == "converged") == (result.relative_gap <= 1e-5)
+        statuses.add(result.status)
+    assert statuses == {"converged", "max_iter"}
 
 
 def hard(model):

@@ -155,8 +155,8 @@ def check_magnitude(X: Any) -> None:
     largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     if largest > 1e140:
         raise ValueError(
-            f"X holds values as large as {largest:.0e}, which kernels can't be computed from: scale the features, for "
-            "instance with sklearn.preprocessing.StandardScaler."
+            f"X holds values as large as {largest:.0e}, too large to compute with: scale the features, for instance "
+            "with sklearn.preprocessing.StandardScaler."
         )
 
 

@@ -78,12 +78,12 @@ void bind_machine(nb::module_& m) {
   nb::class_<Machine>(m, "Machine")
       .def(
           "descend",
-          [](Machine& machine, const Block& block, Index first, Index parts, const nb::object& watch) {
+          [](Machine& machine, const Block& block, Index first, Index parts, int n_threads, const nb::object& watch) {
             Monitor monitor = monitor_by(watch);
             const nb::gil_scoped_release release;
-            machine.pass(block.rows, first, parts, monitor);
+            machine.pass(block.rows, first, parts, n_threads, monitor);
           },
-          "block"_a, "first"_a, "parts"_a, "watch"_a)
+          "block"_a, "first"_a, "parts"_a, "n_threads"_a, "watch"_a)
       .def("take_sums", &Machine::take_sums)
       .def("begin_proof", &Machine::begin_proof, nb::call_guard<nb::gil_scoped_release>())
       .def(

@@ -93,19 +93,18 @@ class Machine {
  public:
   virtual ~Machine() = default;
 
-  /// `parts` is how many times the biases catch up.
-  void pass(const Rows& rows, Index first, Index parts, Monitor& monitor) {
-    if (n_groups() == 1) {
-      for (Index part = 0; part < parts && !monitor.stop_now(0, 0); ++part) visit(0, rows, first, part, parts);
-      return;
-    }
+  /// `parts` is how many times the biases catch up. Groups of columns know nothing of each other: it makes no difference
+  /// to them how many threads there are, and few rows are not worth a team.
+  void pass(const Rows& rows, Index first, Index parts, int n_threads, Monitor& monitor) {
+    const int team = count(rows) < 1000 ? 1 : std::min(n_threads, n_groups());
+    const auto watch = [&] { return monitor.stop_now(0, 0); };
+    const auto work = [&](int t, auto enough) {
+      for (Index part = 0; part < parts && !enough(); ++part)
+        for (int group = t; group < n_groups(); group += team) visit(group, rows, first, part, parts);
+    };
+    if (team == 1) return work(0, watch);
     std::atomic<bool> stop = false;
-    run_team(
-        n_groups(), stop,
-        [&](int group) {
-          for (Index part = 0; part < parts && !stop; ++part) visit(group, rows, first, part, parts);
-        },
-        [&] { return monitor.stop_now(0, 0); });
+    run_team(team, stop, [&](int t) { work(t, [&] { return stop.load(); }); }, watch);
   }
 
   virtual Sums take_sums() = 0;

@@ -107,7 +107,7 @@ class Descent:
                 break
             for first, block in self.source.shuffled(self.random):
                 parts = max(1, round(self.solver.parts * len(block) / self.source.n_samples), len(block) // 200_000)
-                self.machine.descend(block, first, parts, self)
+                self.machine.descend(block, first, parts, self.control.n_threads, self)
             sums = self.machine.take_sums()
             self.n_iter += 1
             self.report(self.n_iter, 0)  # the core does not where a pass is short

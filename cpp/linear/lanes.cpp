@@ -158,7 +158,8 @@ ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Index fi
 
   const V gradient = slope + ridge * beta;
   const V curvature = ridge + (static_cast<W>(g.samples.norm[sample]) + g.rho);
-  const V inverse = curvature > zero ? one / curvature : zero + static_cast<W>(1e20);  // then to a bound
+  const W least = static_cast<W>(1e-20);  // without a bias, a row of zeros, or nearly so, goes to a bound
+  const V inverse = one / (curvature > least ? curvature : zero + least);
   const V wanted = beta - gradient * inverse, threshold = epsilon * inverse;
   V target = wanted - threshold;  // soft threshold, then the box
   larger(target, zero, target);
@@ -222,7 +223,7 @@ class LaneGroup {
   virtual void clear() = 0;
   virtual void rebuild(const Rows& rows, Index first) = 0;
   virtual void get_beta(Index i, double* out) const = 0;
-  virtual void set_beta(Index i, const double* values) = 0;
+  virtual void set_beta(Index i, Index lane, double value) = 0;
   virtual void get_biases(double* bias) const = 0;
   virtual void set_biases(const double* bias) = 0;
   virtual Kept take_beta() = 0;
@@ -266,28 +267,29 @@ class WideGroup final : public LaneGroup {
   }
 
   void release() override { weights_ = Buffer<W>(0); }
-  void clear() override { weights_ = Buffer<W>(n_features_ * P); }
+  void clear() override {
+    weights_ = Buffer<W>(n_features_ * P);
+    std::fill_n(total_, P, W{0});
+  }
   void rebuild(const Rows& rows, Index first) override {
+    double total[P] = {};
     std::visit(
         [&](const auto& view) {
           for (Index i = 0; i < view.n_rows; ++i) {
+            const W* const at = beta_.data() + (first + i) * P;
+            for (int l = 0; l < P; ++l) total[l] += static_cast<double>(at[l]);
             Lanes<W, P> beta;
-            load(beta, beta_.data() + (first + i) * P);
+            load(beta, at);
             const auto row = row_of(view, i);
             if (any(beta)) add_row<P>(row, beta, weights_.data(), row);
           }
         },
         rows);
+    for (int l = 0; l < P; ++l) total_[l] += static_cast<W>(total[l]);
   }
 
   void get_beta(Index i, double* out) const override { std::copy_n(beta_.data() + i * P, n_lanes_, out); }
-  void set_beta(Index i, const double* values) override {
-    for (Index l = 0; l < n_lanes_; ++l) {
-      W& beta = beta_.data()[i * P + l];
-      total_[l] += static_cast<W>(values[l]) - beta;
-      beta = static_cast<W>(values[l]);
-    }
-  }
+  void set_beta(Index i, Index lane, double value) override { beta_.data()[i * P + lane] = static_cast<W>(value); }
   void get_biases(double* bias) const override { std::copy_n(bias_, n_lanes_, bias); }
   void set_biases(const double* bias) override { std::copy_n(bias, n_lanes_, bias_); }
   Kept take_beta() override { return keep(std::move(beta_), n_lanes_, P); }
@@ -366,7 +368,11 @@ class LaneMachine final : public Machine {
   Index n_variables() const override { return table_.n_lanes; }
   void get_variables(Index i, double* out) const override { get_beta(i, out); }
   void set_variables(Index i, const double* values) override {
-    for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g]->set_beta(i, values + begin_[g]);
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      for (Index l = begin_[g]; l < begin_[g + 1]; ++l) {
+        const auto [lower, upper] = box(i, l);
+        groups_[g]->set_beta(i, l - begin_[g], std::clamp(values[l], lower, upper));
+      }
   }
   std::vector<Kept> take_variables() override {
     std::vector<Kept> kept;

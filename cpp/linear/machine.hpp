@@ -6,7 +6,7 @@
 //   begin_proof(), build(rows, first) for all blocks, then score(rows, first) for all blocks, certificate()
 //                            weights in double from beta alone, in place of the working ones, and both objectives
 //   resume(), rebuild(rows, first) for all blocks
-//                            back to work
+//                            back to work: working weights and sums from beta alone
 #pragma once
 
 #include <algorithm>
@@ -140,6 +140,7 @@ class Machine {
   /// Dual variables, one sample after the other.
   virtual Index n_variables() const = 0;  // of a sample
   virtual void get_variables(Index i, double* out) const = 0;
+  /// Values outside the box are brought in; weights follow when all blocks have been rebuilt.
   virtual void set_variables(Index i, const double* values) = 0;
   /// Gives them away as they are, up to rounding to float in the box; the machine is of no use after that.
   virtual std::vector<Kept> take_variables() = 0;

@@ -64,6 +64,18 @@ ORDSVM_INLINE W between(W value, W least, W most) {
   return raised > most ? most : raised;
 }
 
+template <class W>
+constexpr bool is_float = sizeof(W) == sizeof(float);
+
+/// How exactly the common step is found, as a share of it; what is left is seen to at the next visit.
+template <class W>
+constexpr W close = is_float<W> ? W(1e-6) : W(1e-13);
+
+/// Errors of the single steps reach the score |x|^2 / rho times as large. Where |x|^2 dwarfs rho, steps are therefore
+/// taken with rho this share of |x|^2: they are shorter, and still downhill.
+template <class W>
+constexpr W least_share = is_float<W> ? W(1e-3) : W(1e-9);
+
 /// The S that equals the sum of the steps it brings about. That sum falls as S rises, so S lies between 0 and the sum
 /// at 0.
 template <class W>
@@ -81,8 +93,7 @@ ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, cons
     if (round > 0) (error > 0 ? high : low) = step;
     W then = step - error / slope;
     if (round > 0 && !(then > low && then < high)) then = (low + high) / 2;
-    constexpr W close = sizeof(W) == sizeof(float) ? W(1e-5) : W(1e-13);  // of the step; errors are seen to next time
-    if (std::abs(then - step) <= close * std::abs(then)) return then;
+    if (std::abs(then - step) <= close<W> * std::abs(then)) return then;
     step = then;
   }
   return step;
@@ -97,7 +108,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Index first
   const W* const caps = g.table.cap.data() + g.samples.label[sample] * m;
   W* const t = g.variables + sample * m;
   W *const wanted = g.work, *const give = wanted + m, *const least = give + m, *const most = least + m;
-  const W f = score(row, g.weights);
+  const W f = score(row, g.weights), rho = std::max(g.rho, least_share<W> * norm);
   W gap = 0, loss = 0;
   for (Index k = 0; k < m; ++k) {
     const W side = sides[k], cap = caps[k] * weight, slope = f - g.threshold[k] - side;
@@ -107,7 +118,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Index first
     loss += lost;
     gap += lost + t[k] * slope + W{0.5} * ridge * t[k] * t[k];
     wanted[k] = -(slope + ridge * t[k]);
-    give[k] = 1 / (g.rho + ridge);
+    give[k] = 1 / (rho + ridge);
     least[k] = (side > 0 ? 0 : -bound) - t[k];
     most[k] = (side > 0 ? bound : 0) - t[k];
   }
@@ -179,16 +190,19 @@ class ThresholdMachine final : public Machine {
     return std::exchange(sums_, Sums{});
   }
   void rebuild(const Rows& rows, Index first) override {
+    std::vector<double> total(total_.size(), 0.0);
     std::visit(
         [&](const auto& view) {
           for (Index i = 0; i < view.n_rows; ++i) {
             double beta = 0.0;
             get_beta(first + i, &beta);
+            for (Index k = 0; k < n_variables(); ++k) total[k] += variable(first + i, k);
             const auto row = row_of(view, i);
             if (beta != 0.0) add_row(row, static_cast<W>(beta), weights_.data(), row);
           }
         },
         rows);
+    for (std::size_t k = 0; k < total.size(); ++k) total_[k] += static_cast<W>(total[k]);
   }
   std::vector<double> biases() const override { return {threshold_.begin(), threshold_.end()}; }
   void set_biases(std::span<const double> values) override {
@@ -199,11 +213,8 @@ class ThresholdMachine final : public Machine {
     for (Index k = 0; k < n_variables(); ++k) out[k] = variable(i, k);
   }
   void set_variables(Index i, const double* values) override {
-    for (Index k = 0; k < n_variables(); ++k) {
-      W& t = variables_.data()[i * n_variables() + k];
-      total_[k] += static_cast<W>(values[k]) - t;
-      t = static_cast<W>(values[k]);
-    }
+    for (Index k = 0; k < n_variables(); ++k)
+      variables_.data()[i * n_variables() + k] = static_cast<W>(in_box(i, k, values[k]));
   }
   std::vector<Kept> take_variables() override {
     std::vector<Kept> kept;
@@ -234,16 +245,20 @@ class ThresholdMachine final : public Machine {
     seen_.add(to - from);
   }
   void release() override { weights_ = Buffer<W>(0); }
-  void clear() override { weights_ = Buffer<W>(n_features()); }
+  void clear() override {
+    weights_ = Buffer<W>(n_features());
+    std::ranges::fill(total_, W{0});
+  }
   void get_beta(Index i, double* out) const override {
     *out = 0.0;
     for (Index k = 0; k < n_variables(); ++k) *out += variable(i, k);
   }
 
   /// In the box, whatever rounding to float has made of it.
-  double variable(Index i, Index k) const {
+  double variable(Index i, Index k) const { return in_box(i, k, variables_.data()[i * n_variables() + k]); }
+  double in_box(Index i, Index k, double t) const {
     const Index at = samples_.label[i] * n_variables() + k;
-    const double t = variables_.data()[i * n_variables() + k], cap = table_.cap[at] * samples_.weight_of(i);
+    const double cap = table_.cap[at] * samples_.weight_of(i);
     const double bound = options_.squared && cap > 0 ? std::numeric_limits<double>::infinity() : cap;
     return table_.sign[at] > 0 ? std::clamp(t, 0.0, bound) : std::clamp(t, -bound, 0.0);
   }

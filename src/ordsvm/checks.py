@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import reprlib
 from collections.abc import Callable, Iterable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,12 @@ def as_floats(name: str, values: Any) -> Floats:
 
 def check_positive(name: str, value: Any) -> float:
     return check_number(name, value, "a positive number", lambda number: number > 0)
+
+
+def check_seed_number(seed: Any) -> None:
+    """For the random numbers of the core."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**64:
+        raise ValueError(f"seed={shortened(seed)} is not valid: give a whole number from 0 to 2**64 - 1.")
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm import _core
-from ordsvm.checks import check_flag, check_number
+from ordsvm.checks import check_flag, check_number, check_seed_number
 from ordsvm.linear.losses import certificate, losses, weights
 from ordsvm.linear.rows import block_of
 from ordsvm.linear.solution import DualVariables, LinearSolution
@@ -56,7 +55,7 @@ class DCD1:
     def __post_init__(self) -> None:
         _check_eps(self.eps_s)
         check_flag("permute", self.permute)
-        _check_seed(self.seed)
+        check_seed_number(self.seed)
 
     def machines(self, samples: Samples, problems: list[_core.RankProblem]) -> _core.RankMachines:
         X, label, weight, bias = samples.X, samples.labels, samples.weight, samples.bias
@@ -84,7 +83,7 @@ class DCD2:
     def __post_init__(self) -> None:
         _check_eps(self.eps_s)
         check_flag("shrinking", self.shrinking)
-        _check_seed(self.seed)
+        check_seed_number(self.seed)
 
     def machines(self, samples: Samples, problems: list[_core.RankProblem]) -> _core.RankMachines:
         X, label, weight, bias = samples.X, samples.labels, samples.weight, samples.bias
@@ -257,8 +256,3 @@ def _rank_problem(table: LaneTable, lane: int, solver: DCD1 | DCD2) -> _core.Ran
 
 def _check_eps(eps_s: Any) -> None:
     check_number("eps_s", eps_s, "a number between 0 and 1", lambda number: 0 < number < 1)
-
-
-def _check_seed(seed: Any) -> None:
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**64:
-        raise ValueError(f"seed={seed!r} is not valid: give a whole number from 0 to 2**64 - 1.")

@@ -10,23 +10,24 @@ from typing import ClassVar
 import numpy as np
 
 from ordsvm import _core
-from ordsvm.checks import check_number
+from ordsvm.checks import check_number, check_seed_number
 from ordsvm.linear.rows import RowSource
 from ordsvm.linear.solution import DualVariables, Floats, LinearSolution
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.base import CADENCE, Control, print_progress
 
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
-PATIENCE = 20  # passes in which the gap has to fall by a third, or else the bias is to blame
+ROWS_OF_A_PART = 100  # at least: a bias that catches up before samples have answered it may swing for ever
+PATIENCE = 30  # passes in which the gap has to fall by a tenth, or else rounding or the bias is to blame
 
 
 @dataclass(frozen=True)
 class RankDCD:
     """Coordinate descent on all weight vectors at once, with a proximal bias and a stop on the duality gap.
 
-    rho     the share of a step that the bias follows at once; None: 0.01 of the mean |x|², at most 1. Where the gap no
-            longer falls it becomes 1
-    parts   how many times in a pass the bias goes a share rho of the rest of its way
+    rho     the share of a step that the bias follows at once; None: see `rho_for`. Where the gap no longer falls it
+            becomes 1
+    parts   how many times in a pass the bias goes a share rho of the rest of its way, at most; with few rows, fewer
     seed    of the order of the rows
 
     The algorithm: cpp/linear/lanes.hpp (independent weight vectors), cpp/linear/thresholds.hpp (one, with thresholds).
@@ -42,13 +43,18 @@ class RankDCD:
         if self.rho is not None:
             check_number("rho", self.rho, "None or a number above 0 and at most 1", lambda rho: 0 < rho <= 1)
         check_number("parts", self.parts, "a whole number from 1 on", lambda parts: parts >= 1 and parts == int(parts))
+        check_seed_number(self.seed)
 
-    def rho_for(self, norms: np.ndarray) -> float:
-        """A much smaller one fails, a larger one takes more passes; rows of zeros only leave any."""
+    def rho_for(self, norms: np.ndarray, reach: float) -> float:
+        """0.01 of the mean |x|², for a larger one takes more passes, and a much smaller one fails.
+
+        But a bias goes a share rho of its way to the sum of β, whose size is at most `reach`. That should take it a
+        tenth of a unit, or it needs passes without end where features or C are small.
+        """
         if self.rho is not None:
             return float(self.rho)
-        mean = float(np.mean(norms, dtype=np.float64))
-        return min(1.0, 0.01 * mean) if mean > 0 else 1.0
+        small = 0.01 * float(np.mean(norms, dtype=np.float64))
+        return min(1.0, max(small, 0.1 / reach)) if reach > 0 else 1.0
 
 
 MakeMachine = Callable[[RankDCD, bool], _core.Machine]  # options, and whether weights are to be in float64
@@ -61,6 +67,7 @@ class Descent:
         self.source, self.make, self.solver, self.control = source, make, solver, control
         self.precise = control.tol < FINEST_FLOAT
         self.machine = make(solver, self.precise)
+        self.parts = max(1, min(int(solver.parts), source.n_samples // ROWS_OF_A_PART))
         self.random = np.random.default_rng(solver.seed)
         self.started = time.perf_counter()
         self.n_iter = 0
@@ -73,18 +80,22 @@ class Descent:
 
     def run(self, start: tuple[Floats, Floats] | None = None) -> LinearSolution:
         """From dual variables and biases `start`, or from 0."""
-        proof = self._start_from(start) if start is not None else None
         aim, failures, best = self.control.tol, 0, np.inf
+        proof = self._start_from(start) if start is not None else None
+        if proof is not None and not self._good_enough(proof):
+            self._go_on(proof, precise=self.precise)
         while proof is None or not self._good_enough(proof):
-            if proof is not None:
-                failures = 0 if relative_gap(proof) < best / 2 else failures + 1
-                best = min(best, relative_gap(proof))
-                aim /= 2
-                self._go_on(proof, precise=self.precise or failures > 2)
-            if failures > 20:
-                self.status = "precision"
             self._descend(aim)
             proof = self._prove()
+            if self._good_enough(proof):
+                break
+            failures = 0 if relative_gap(proof) < best / 2 else failures + 1
+            best = min(best, relative_gap(proof))
+            aim /= 2
+            if failures > 20:
+                self.status = "precision"
+            else:
+                self._go_on(proof, precise=self.precise or failures > 2)
         return self._solution(proof)
 
     def report(self, steps: int, kernel_rows: int) -> bool:
@@ -106,11 +117,12 @@ class Descent:
                 self.status = "max_iter"
                 break
             for first, block in self.source.shuffled(self.random):
-                parts = max(1, round(self.solver.parts * len(block) / self.source.n_samples), len(block) // 200_000)
+                parts = max(1, round(self.parts * len(block) / self.source.n_samples), len(block) // 200_000)
                 self.machine.descend(block, first, parts, self.control.n_threads, self)
+                if self.report(self.n_iter, 0):  # the core does not ask where a block is short
+                    break
             sums = self.machine.take_sums()
             self.n_iter += 1
-            self.report(self.n_iter, 0)  # the core does not where a pass is short
             self.dual -= sums.moved
             primal = self.dual + sums.gap
             relative = max(0.0, sums.gap / abs(primal)) if primal != 0 else 0.0
@@ -123,21 +135,33 @@ class Descent:
             if now <= aim:
                 break
             if self.status == "converged" and self._stalls(relative):
-                self._follow_at_once()
+                self._change(gain=-sums.moved / max(abs(self.dual), abs(primal)))
 
     def _stalls(self, relative: float) -> bool:
-        """Whether a bias that lags behind has made the passes go in circles, or away."""
+        """Whether the passes lead nowhere, go in circles, or away."""
         least, seen = self._least
-        if relative < 0.7 * least:
+        if relative < 0.9 * least:
             self._least = (relative, self.n_iter)
             return False
-        return self.solver.rho != 1.0 and (self.n_iter - seen >= PATIENCE or not relative < 10 * least)
+        return self.n_iter - seen >= PATIENCE or not relative < 10 * least
 
-    def _follow_at_once(self) -> None:
-        """From here on as in plain coordinate descent, which can't fail."""
-        self.solver = replace(self.solver, rho=1.0)
+    def _change(self, gain: float) -> None:
+        """Float64, where steps gain no more than float32 rounds; else a bias that follows at once: it can't swing.
+
+        After both, coordinate descent can't fail: it is slow, unless float64 rounds too much as well.
+        """
+        is_plain = self.solver.rho == 1.0
+        if self.precise and is_plain:
+            if not gain > 1e-15:
+                self.status = "precision"
+            return
+        if self.precise or (gain > 1e-6 and not is_plain):
+            self.solver = replace(self.solver, rho=1.0)
+        else:
+            self.precise = True
         self._prove()
         self._start_anew()
+        self._least = (np.inf, self.n_iter)
 
     def _prove(self) -> _core.LinearCertificate:
         self.machine.begin_proof()
@@ -185,7 +209,8 @@ class Descent:
         return self.status != "converged" or relative_gap(proof) <= self.control.tol
 
     def _look(self, primal: float, gap: float, relative: float) -> bool:
-        if time.perf_counter() < self._next_look and self.control.report_every == 0:
+        every = self.control.report_every
+        if self.n_iter % every != 0 if every > 0 else time.perf_counter() < self._next_look:
             return False
         self._next_look = time.perf_counter() + CADENCE
         progress = Progress(
@@ -207,8 +232,9 @@ class Descent:
         return self.control.callback is not None and bool(self.control.callback(progress))
 
     def _solution(self, proof: _core.LinearCertificate) -> LinearSolution:
+        is_solved = relative_gap(proof) <= self.control.tol and self.status != "callback"
         result = FitResult(
-            status=self.status,
+            status="converged" if is_solved else self.status,
             solver=self.solver.name,
             n_iter=self.n_iter,
             objective=proof.primal,

@@ -45,6 +45,7 @@ def solve_lanes(
             control=control,
         )
     source, norms = _source_and_norms(X, control.n_threads)
+    reach = _reach(np.maximum(-table.lower, table.upper), labels, weight)
 
     def make(solver: RankDCD, precise: bool) -> _core.Machine:
         return _core.lane_machine(
@@ -57,7 +58,7 @@ def solve_lanes(
             NOTHING if targets is None else targets,
             norms,
             source.n_features,
-            _options(solver, control, norms, intercept, squared, precise),
+            _options(solver, control, solver.rho_for(norms, reach), intercept, squared, precise),
         )
 
     return Descent(source, make, solver, control).run(start)
@@ -76,6 +77,7 @@ def solve_thresholds(
 ) -> LinearSolution:
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
     source, norms = _source_and_norms(X, control.n_threads)
+    reach = _reach(table.cap, labels, weight)
 
     def make(solver: RankDCD, precise: bool) -> _core.Machine:
         return _core.threshold_machine(
@@ -85,23 +87,28 @@ def solve_thresholds(
             NOTHING if weight is None else weight,
             norms,
             source.n_features,
-            _options(solver, control, norms, True, squared, precise),
+            _options(solver, control, solver.rho_for(norms, reach), True, squared, precise),
         )
 
     return Descent(source, make, solver, control).run(start)
 
 
 def _options(
-    solver: RankDCD, control: Control, norms: np.ndarray, intercept: bool, squared: bool, precise: bool
+    solver: RankDCD, control: Control, rho: float, intercept: bool, squared: bool, precise: bool
 ) -> _core.LinearOptions:
     return _core.LinearOptions(
         intercept=intercept,
         squared=squared,
         precise=precise,
-        rho=solver.rho_for(norms),
+        rho=rho,
         n_threads=control.n_threads,
         seed=solver.seed,
     )
+
+
+def _reach(cap: Floats, labels: np.ndarray, weight: Floats | None) -> float:
+    """How large the sum of β over the samples can be, in a lane or at a threshold; the mean over these."""
+    return float(np.mean(np.bincount(labels, weight, len(cap)) @ cap))
 
 
 def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:

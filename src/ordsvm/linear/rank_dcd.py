@@ -18,7 +18,7 @@ from ordsvm.solvers.base import CADENCE, Control, print_progress
 
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
 ROWS_OF_A_PART = 100  # at least: a bias that catches up before samples have answered it may swing for ever
-PATIENCE = 30  # passes in which the gap has to fall by a tenth, or else rounding or the bias is to blame
+PATIENCE = 100  # passes in which the gap has to fall by a tenth
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,20 @@ class RankDCD:
         check_number("parts", self.parts, "a whole number from 1 on", lambda parts: parts >= 1 and parts == int(parts))
         check_seed_number(self.seed)
 
+    def parts_for(self, n_samples: int) -> int:
+        return max(1, min(int(self.parts), n_samples // ROWS_OF_A_PART))
+
     def rho_for(self, norms: np.ndarray, reach: float) -> float:
         """0.01 of the mean |x|², for a larger one takes more passes, and a much smaller one fails.
 
-        But a bias goes a share rho of its way to the sum of β, whose size is at most `reach`. That should take it a
-        tenth of a unit, or it needs passes without end where features or C are small.
+        But a bias goes a share rho of its way to the sum of β, whose size is at most `reach`. A pass should take it as
+        far as about 1, or it needs passes without end where features or C are small.
         """
         if self.rho is not None:
             return float(self.rho)
         small = 0.01 * float(np.mean(norms, dtype=np.float64))
-        return min(1.0, max(small, 0.1 / reach)) if reach > 0 else 1.0
+        far = self.parts_for(len(norms)) * reach
+        return min(1.0, max(small, 0.8 / far)) if far > 0 else 1.0
 
 
 MakeMachine = Callable[[RankDCD, bool], _core.Machine]  # options, and whether weights are to be in float64
@@ -67,7 +71,6 @@ class Descent:
         self.source, self.make, self.solver, self.control = source, make, solver, control
         self.precise = control.tol < FINEST_FLOAT
         self.machine = make(solver, self.precise)
-        self.parts = max(1, min(int(solver.parts), source.n_samples // ROWS_OF_A_PART))
         self.random = np.random.default_rng(solver.seed)
         self.started = time.perf_counter()
         self.n_iter = 0
@@ -76,7 +79,7 @@ class Descent:
         self.history: list[Progress] = []
         self._next_look = self.started + CADENCE
         self._seen_before = 1.0  # relative gap at the visits of the last pass
-        self._least = (np.inf, 0)  # relative gap, and when it was seen
+        self._least = (np.inf, 0)  # gap, and when it was seen
 
     def run(self, start: tuple[Floats, Floats] | None = None) -> LinearSolution:
         """From dual variables and biases `start`, or from 0."""
@@ -117,7 +120,8 @@ class Descent:
                 self.status = "max_iter"
                 break
             for first, block in self.source.shuffled(self.random):
-                parts = max(1, round(self.parts * len(block) / self.source.n_samples), len(block) // 200_000)
+                share = self.solver.parts_for(self.source.n_samples) * len(block) / self.source.n_samples
+                parts = max(1, round(share), len(block) // 200_000)
                 self.machine.descend(block, first, parts, self.control.n_threads, self)
                 if self.report(self.n_iter, 0):  # the core does not ask where a block is short
                     break
@@ -134,31 +138,28 @@ class Descent:
             self._seen_before = max(relative, 1e-300)
             if now <= aim:
                 break
-            if self.status == "converged" and self._stalls(relative):
-                self._change(gain=-sums.moved / max(abs(self.dual), abs(primal)))
+            if self.status == "converged":
+                self._change_if_stuck(sums.gap, gain=-sums.moved / max(abs(self.dual), abs(primal)))
 
-    def _stalls(self, relative: float) -> bool:
-        """Whether the passes lead nowhere, go in circles, or away."""
-        least, seen = self._least
-        if relative < 0.9 * least:
-            self._least = (relative, self.n_iter)
-            return False
-        return self.n_iter - seen >= PATIENCE or not relative < 10 * least
+    def _change_if_stuck(self, gap: float, gain: float) -> None:
+        """Where passes lead nowhere: float64 if rounding is to blame, or else a bias that follows at once.
 
-    def _change(self, gain: float) -> None:
-        """Float64, where steps gain no more than float32 rounds; else a bias that follows at once: it can't swing.
-
-        After both, coordinate descent can't fail: it is slow, unless float64 rounds too much as well.
+        A bias that lags behind can go in circles, or away. Plain coordinate descent in float64 can only be slow, unless
+        that rounds too much as well: then steps gain no more than squares of rounding errors.
         """
-        is_plain = self.solver.rho == 1.0
-        if self.precise and is_plain:
-            if not gain > 1e-15:
-                self.status = "precision"
+        least, seen = self._least
+        if gap < 0.9 * least:
+            self._least = (gap, self.n_iter)
             return
-        if self.precise or (gain > 1e-6 and not is_plain):
+        idle = self.n_iter - seen
+        rounds, swings = not gain > (1e-24 if self.precise else 1e-6), idle >= PATIENCE or not gap < 10 * least
+        if not self.precise and ((rounds and idle >= PATIENCE / 5) or (swings and self.solver.rho == 1.0)):
+            self.precise = True
+        elif swings and self.solver.rho != 1.0:
             self.solver = replace(self.solver, rho=1.0)
         else:
-            self.precise = True
+            self.status = "precision" if rounds and idle >= PATIENCE else self.status
+            return
         self._prove()
         self._start_anew()
         self._least = (np.inf, self.n_iter)

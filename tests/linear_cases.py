@@ -12,7 +12,7 @@ from tests.oracle import primal_optimum
 MACHINES = [LinearNPSVOR, LinearSVOR, LinearSVC, LinearSVR]
 CLASSIFIERS = MACHINES[:3]
 ORDINAL = MACHINES[:2]
-TIGHT = {"tol": 1e-9, "max_iter": 100_000}
+TIGHT = {"tol": 1e-11, "max_iter": 100_000}  # scores differ by the root of the gap
 
 every_machine = pytest.mark.parametrize("model", MACHINES)
 every_classifier = pytest.mark.parametrize("model", CLASSIFIERS)

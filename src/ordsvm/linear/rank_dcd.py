@@ -88,20 +88,16 @@ class Descent:
         """From dual variables and biases `start`, or from 0."""
         aim, failures, best = self.control.tol, 0, np.inf
         proof = self._start_from(start) if start is not None else None
-        if proof is not None and not self._good_enough(proof):
-            self._go_on(proof, precise=self.precise)
         while proof is None or not self._good_enough(proof):
+            if proof is not None:
+                self._go_on(proof, precise=self.precise or failures > 2)
             self._descend(aim)
             proof = self._prove()
-            if self._good_enough(proof):
-                break
             failures = 0 if relative_gap(proof) < best / 2 else failures + 1
             best = min(best, relative_gap(proof))
             aim /= 2
             if failures > 20:
                 self.status = "precision"
-            else:
-                self._go_on(proof, precise=self.precise or failures > 2)
         return self._solution(proof)
 
     def report(self, steps: int, kernel_rows: int) -> bool:

@@ -94,8 +94,9 @@ def rank_codes(labels: NDArray[Any], classes: NDArray[Any], name: str = "y") -> 
     """The position of each label in `classes`. Labels match as Python objects do: 1 is 1.0, but not "1"."""
     position = {label: rank for rank, label in enumerate(classes.tolist())}
     if labels.dtype.kind in "biufU":  # few different ones among many: look up each once
-        distinct, place = np.unique(labels, return_inverse=True)
-        codes = np.array([position.get(label, -1) for label in distinct.tolist()], dtype=np.int64)[place]
+        distinct = np.unique(labels)
+        codes = np.array([position.get(label, -1) for label in distinct.tolist()], dtype=np.int64)
+        codes = codes[np.searchsorted(distinct, labels)]
     else:
         codes = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     if (codes < 0).any():

@@ -90,7 +90,7 @@ def fingerprint(*arrays: NDArray[Any]) -> str:
     """Differs where one of the arrays does."""
     digest = hashlib.sha256()
     for array in arrays:
-        digest.update(array.tobytes())
+        digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()
 
 

@@ -85,7 +85,9 @@ def check_sample_weight(sample_weight: Any, n_samples: int, in_need: str = "two 
 
 
 def class_prices(C: Any, sample_weight: Any, class_weight: Any, ranks: Ranks) -> Floats:
-    """C × sample weight × class weight of every sample."""
+    """C × sample weight × class weight of every sample; not to be written to."""
+    if sample_weight is None and class_weight is None:
+        return np.broadcast_to(prices(C, np.ones(1)), len(ranks.codes))
     weight = check_sample_weight(sample_weight, len(ranks.codes))
     return prices(C, weight, class_weights(class_weight, ranks.classes, ranks.codes)[ranks.codes])
 

@@ -15,7 +15,7 @@ from ordsvm.labels import label_array, ordered_dtype_categories
 from ordsvm.linear.block_file import VALUE, StoredBlock, write_block
 
 INT32_MAX = np.iinfo(np.int32).max
-LARGEST = 1e18  # of the values: sums of their squares have to fit float32
+LARGEST = 1e15  # of the values: rows that are longer can't be computed with
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm.checks import check_choice, check_flag, shortened
-from ordsvm.estimators.linear.streams import require_rows_in_memory, training_rows
+from ordsvm.estimators.linear.streams import is_stream, require_rows_in_memory, training_rows
 from ordsvm.estimators.machine import Machine, fingerprint, finite_scores, readable
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear import RankDCD, RowStore
@@ -74,6 +74,8 @@ class LinearMachine(Machine):
         temporary folder during training. See `RowStore`.
         """
         self._check_parameters()
+        if is_stream(X):
+            self._require_a_solver_of_streams()
         with training_rows(X, y, sample_weight) as (X, y, sample_weight):
             X = self._check_training_data(X)
             task = self._formulate(X, self._check_target(y), sample_weight)
@@ -113,10 +115,12 @@ class LinearMachine(Machine):
     def _check_store(self, store: RowStore) -> RowStore:
         if store.n_samples < 2:
             raise ValueError(f"There is 1 row: {type(self).__name__} needs at least 2.")
-        if not isinstance(choose(self.solver, self._solvers), RankDCD):
-            raise ValueError(f"solver={shortened(self.solver)} needs all rows in memory: use 'rank-dcd'.")
         validate_data(self, store, skip_check_array=True)  # keeps the number of features
         return store
+
+    def _require_a_solver_of_streams(self) -> None:
+        if not isinstance(choose(self.solver, self._solvers), RankDCD):
+            raise ValueError(f"solver={shortened(self.solver)} needs all rows in memory: use 'rank-dcd'.")
 
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -13,7 +13,7 @@ from ordsvm.linear.store import RowStore
 @contextmanager
 def training_rows(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
     """X, y and sample_weight; those of a store where X is one, or can be made one for as long as training takes."""
-    if not _is_stream(X):
+    if not is_stream(X):
         yield X, y, sample_weight
         return
     if y is not None or sample_weight is not None:
@@ -26,9 +26,9 @@ def training_rows(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any
 
 
 def require_rows_in_memory(X: Any) -> None:
-    if _is_stream(X):
+    if is_stream(X):
         raise TypeError("Rows to predict or certify have to be in memory: go through them block by block.")
 
 
-def _is_stream(X: Any) -> bool:
+def is_stream(X: Any) -> bool:
     return isinstance(X, RowStore | Iterator | str | os.PathLike)

@@ -10,12 +10,13 @@
 
 namespace ordsvm {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// Rows that take their time, in single or in double precision.
+/// Rows that take their time, in single or in double precision. Counts those in double.
 class SlowRows final : public RowSource {
  public:
-  SlowRows(const RowSource& rows, milliseconds single_pause, milliseconds double_pause)
+  SlowRows(const RowSource& rows, microseconds single_pause, microseconds double_pause)
       : rows_(rows), single_pause_(single_pause), double_pause_(double_pause) {}
   Index size() const override { return rows_.size(); }
   double diagonal(Index i) const override { return rows_.diagonal(i); }
@@ -24,16 +25,16 @@ class SlowRows final : public RowSource {
     rows_.row(i, out);
   }
   void row(Index i, std::span<double> out) const override {
-    asked_for_double_ = true;
+    ++made_in_double_;
     std::this_thread::sleep_for(double_pause_);
     rows_.row(i, out);
   }
-  bool asked_for_double() const { return asked_for_double_; }
+  Index made_in_double() const { return made_in_double_; }
 
  private:
   const RowSource& rows_;
-  milliseconds single_pause_, double_pause_;
-  mutable std::atomic<bool> asked_for_double_ = false;
+  microseconds single_pause_, double_pause_;
+  mutable std::atomic<Index> made_in_double_ = 0;
 };
 
 /// Some rows in single precision, then none any more.

@@ -79,6 +79,34 @@ TEST(teams_refuse_float_rows_for_tolerances_out_of_their_reach) {
   });
 }
 
+// The end
+
+TEST(threads_are_quiet_when_all_have_seen_the_last_step) {
+  const std::atomic<Index> steps = 7;
+  Quiet quiet(3);
+  CHECK(!quiet.agreed(0, 7, steps));
+  CHECK(!quiet.agreed(1, 6, steps));  // before the last step
+  CHECK(!quiet.agreed(2, 7, steps));
+  CHECK(quiet.agreed(1, 7, steps));
+  const std::atomic<Index> later = 8;
+  CHECK(!quiet.agreed(0, 7, later));  // a step has come since
+}
+
+TEST(a_team_that_finds_nothing_to_do_is_right) {
+  Random random(81);
+  for (int round = 0; round < 5; ++round) {
+    const Data data(random, 10, 2, 3, 1.0);
+    const Space space(rbf, data);
+    const Table table = implicit_table(data, Thresholds::penalized, 0.5);
+    for_variants({3}, [&](const Parallel& solver) {
+      const SlowRows slow(*space.rows, microseconds(20), microseconds(0));
+      const Fit fit = solve(table, slow, solver, {1e-2, many_steps, 2 * data.n * sizeof(float), false});
+      check_optimum(table, space, fit, 1e-2);
+      CHECK(slow.made_in_double() <= data.n);  // scores were recomputed once, and confirmed it
+    });
+  }
+}
+
 // AsyORGCD leaves nothing to chance
 
 TEST(asyorgcd_does_the_same_every_time) {
@@ -181,7 +209,7 @@ TEST(a_stop_while_a_teams_scores_are_recomputed_leaves_them_as_they_were) {
   for_variants({2}, [&](const Parallel& solver) {
     const SlowRows slow(*problem.space.rows, milliseconds(0), milliseconds(5));  // in double: when they are recomputed
     const Fit fit = solve(problem.table, slow, solver, coarse_single,
-                          Monitor([&](Index, Index) { return slow.asked_for_double(); }));
+                          Monitor([&](Index, Index) { return slow.made_in_double() > 0; }));
     CHECK(fit.outcome.status == Status::stopped);
     check_state(problem.table, problem.space, fit, state_precision(coarse_single));
   });

@@ -87,6 +87,20 @@ TEST(threads_that_get_in_each_others_way_find_the_optimum) {
   });
 }
 
+TEST(threads_that_wait_for_longer_steps_find_the_optimum) {
+  Random random(82);
+  const Data data(random, 14, 2, 4, 1.0);
+  const Space space(rbf, data);
+  for (const double pace : {0.1, 1.0})  // with 1 only the longest step of all is taken
+    for_variants({4}, [&](Parallel solver) {
+      if (solver.is_orgcd()) return;
+      const check::Context here("pace " + std::to_string(pace));
+      solver.team.pace = pace;
+      check_team(implicit_table(data, Thresholds::penalized, 1.0), space, solver);
+      check_team(regression_table(data, Thresholds::none, 1.0), space, solver);
+    });
+}
+
 TEST(more_threads_than_samples_or_hinges) {
   Random random(76);
   for (const Index n : {1, 3}) {

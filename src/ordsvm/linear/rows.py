@@ -42,6 +42,6 @@ class RowsInMemory:
 def block_of(X: Any) -> _core.Block:
     if not sp.issparse(X):
         return _core.dense_block(X)
-    starts = X.indptr.astype(X.indices.dtype, copy=False)
-    values, columns, starts = map(np.ascontiguousarray, (X.data, X.indices, starts))
-    return _core.csr_block(values, columns, starts, X.shape[1])
+    index = np.result_type(X.indices, X.indptr)  # SciPy's are of one type, but others may have been set by hand
+    columns, starts = (np.ascontiguousarray(array, dtype=index) for array in (X.indices, X.indptr))
+    return _core.csr_block(np.ascontiguousarray(X.data), columns, starts, X.shape[1])

@@ -22,12 +22,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LaneTable:
-    """Bounds on β, the score asked for, and how far off it costs nothing: arrays of shape (n_labels, n_lanes)."""
+    """Bounds on β, the score asked for, and how far off it costs nothing: arrays of shape (n_labels, n_lanes).
+
+    lower ≤ 0 ≤ upper. Where neither is 0, both sides cost the same: the solvers know one price for a sample in a lane.
+    """
 
     lower: Floats
     upper: Floats
     offset: Floats
     epsilon: Floats
+
+    def __post_init__(self) -> None:
+        if np.any(self.lower > 0) or np.any(self.upper < 0):
+            raise ValueError("Bounds exclude 0: give lower ≤ 0 and upper ≥ 0.")
+        if np.any((self.lower < 0) & (self.upper > 0) & (self.lower != -self.upper)):
+            raise ValueError("The two sides of a loss differ in price: give upper = −lower where neither is 0.")
 
     @property
     def n_labels(self) -> int:

@@ -77,11 +77,15 @@ template <class W>
 constexpr W least_share = is_float<W> ? W(1e-3) : W(1e-9);
 
 /// The S that equals the sum of the steps it brings about. That sum falls as S rises, so S lies between 0 and the sum
-/// at 0.
+/// at 0; nor is it so large that all thresholds would want to go back.
 template <class W>
 ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, const W* most, Index m, W norm) {
-  W low = 0, high = 0, step = 0;
-  for (int round = 0; round < 50; ++round) {
+  W low = 0, high = 0, step = 0, least_wanted = 0, most_wanted = 0;
+  for (Index k = 0; k < m; ++k) {
+    least_wanted = std::min(least_wanted, wanted[k]);
+    most_wanted = std::max(most_wanted, wanted[k]);
+  }
+  for (int round = 0; round < 100; ++round) {
     W sum = 0, slope = 1;
     for (Index k = 0; k < m; ++k) {
       const W free = (wanted[k] - norm * step) * give[k];
@@ -89,10 +93,15 @@ ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, cons
       slope += free > least[k] && free < most[k] ? norm * give[k] : 0;
     }
     const W error = step - sum;
-    if (round == 0) (sum > 0 ? high : low) = sum;
-    if (round > 0) (error > 0 ? high : low) = step;
     W then = step - error / slope;
-    if (round > 0 && !(then > low && then < high)) then = (low + high) / 2;
+    if (round == 0) {
+      if (sum > 0) high = std::min(sum, most_wanted / norm);
+      if (sum < 0) low = std::max(sum, least_wanted / norm);
+      then = between(then, low, high);
+    } else {
+      (error > 0 ? high : low) = step;
+      if (!(then > low && then < high)) then = (low + high) / 2;
+    }
     if (std::abs(then - step) <= close<W> * std::abs(then)) return then;
     step = then;
   }

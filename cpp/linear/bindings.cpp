@@ -64,8 +64,7 @@ nb::object as_array(const Kept& kept, Index n_samples) {
   nb::capsule owner(new std::shared_ptr<void>(kept.owner),
                     [](void* p) noexcept { delete static_cast<std::shared_ptr<void>*>(p); });
   const std::size_t shape[] = {static_cast<std::size_t>(n_samples), static_cast<std::size_t>(kept.columns)};
-  const std::int64_t strides[] = {kept.stride, 1};
-  return nb::cast(nb::ndarray<nb::numpy, const W>(static_cast<const W*>(kept.values), 2, shape, owner, strides));
+  return nb::cast(nb::ndarray<nb::numpy, const W>(static_cast<const W*>(kept.values), 2, shape, owner));
 }
 
 /// Arrays (n_samples, columns), side by side all dual variables, without a copy.

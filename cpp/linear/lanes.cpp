@@ -76,10 +76,12 @@ struct WideTable {
 /// All that a visit reads and writes.
 template <class W, int P>
 struct Group {
-  W* weights;  // [feature][P]
-  W* beta;     // [sample][P]
-  W* bias;     // [P], aligned
-  W* total;    // [P]: the sum of beta, which the bias follows
+  W* weights;        // [feature][P]
+  W* beta;           // [sample][n_lanes]; a vector of P reaches into the next sample's
+  W* bias;           // [P], aligned
+  W* total;          // [P]: the sum of beta, which the bias follows
+  const W* present;  // [P]: 1 where there is a lane, else 0
+  Index n_lanes;
   const WideTable<W, P>& table;
   const Samples& samples;
   W rho;
@@ -131,10 +133,12 @@ ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Place pl
   const auto row = row_of(rows, i);
   const Index sample = place.sample(i);
   const auto& entry = g.table.entries[g.samples.label[sample]];
-  V lower, upper, offset, epsilon, cap, ridge, beta, bias, total, slope;
+  W* const at = g.beta + sample * g.n_lanes;
+  V lower, upper, offset, epsilon, cap, ridge, loaded, present, bias, total, slope;
   load(lower, entry.lower), load(upper, entry.upper), load(offset, entry.offset), load(epsilon, entry.epsilon);
-  load(cap, entry.cap), load(ridge, entry.ridge), load(beta, g.beta + sample * P);
-  load(bias, g.bias), load(total, g.total);
+  load(cap, entry.cap), load(ridge, entry.ridge), load(loaded, at);
+  load(bias, g.bias), load(total, g.total), load(present, g.present);
+  const V beta = loaded * present, others = loaded - beta;
   if (!g.samples.weight.empty()) {
     const W weight = static_cast<W>(g.samples.weight[sample]);
     if (weight == 0) return;
@@ -169,7 +173,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Place pl
   target = target > upper ? upper : target;
   const V step = target - beta;
   if (!any(step)) return;
-  store(g.beta + sample * P, target);
+  store(at, static_cast<V>(target + others));
   larger(size_after, target, static_cast<V>(-target));
   moved += step * gradient + static_cast<W>(0.5) * curvature * step * step + epsilon * (size_after - size_before);
   bias += g.rho * step;
@@ -243,14 +247,16 @@ class WideGroup final : public LaneGroup {
         n_lanes_(table.n_lanes),
         order_(seed),
         weights_(n_features * P),
-        beta_(static_cast<Index>(samples.label.size()) * P),
-        seen_(static_cast<Index>(samples.label.size())) {}
+        beta_(static_cast<Index>(samples.label.size()) * table.n_lanes + P),
+        seen_(static_cast<Index>(samples.label.size())) {
+    std::fill_n(present_, n_lanes_, W{1});
+  }
 
   void visit(const Rows& rows, Place place, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
     if (seen_.turns_late()) forget_early();
-    const Group<W, P> group{weights_.data(), beta_.data(), bias_, total_, table_, samples_, rho_,
-                            squared_,        order_,       gap_,  loss_,  moved_};
+    const Group<W, P> group{weights_.data(), beta_.data(), bias_,    total_, present_, n_lanes_, table_,
+                            samples_,        rho_,         squared_, order_, gap_,     loss_,    moved_};
     const Index from = order_.n_blocks() * part / parts, to = order_.n_blocks() * (part + 1) / parts;
     std::visit([&](const auto& view) { linear::visit(view, group, place, from, to); }, rows);
     seen_.add(order_.n_rows(from, to));
@@ -282,10 +288,11 @@ class WideGroup final : public LaneGroup {
     std::visit(
         [&](const auto& view) {
           for (Index i = 0; i < view.n_rows; ++i) {
-            const W* const at = beta_.data() + (first + i) * P;
-            for (int l = 0; l < P; ++l) total[l] += static_cast<double>(at[l]);
-            Lanes<W, P> beta;
-            load(beta, at);
+            const W* const at = beta_.data() + (first + i) * n_lanes_;
+            for (Index l = 0; l < n_lanes_; ++l) total[l] += static_cast<double>(at[l]);
+            Lanes<W, P> beta, present;
+            load(beta, at), load(present, present_);
+            beta *= present;
             const auto row = row_of(view, i);
             if (any(beta)) add_row<P>(row, beta, weights_.data(), row);
           }
@@ -294,11 +301,13 @@ class WideGroup final : public LaneGroup {
     for (int l = 0; l < P; ++l) total_[l] += static_cast<W>(total[l]);
   }
 
-  void get_beta(Index i, double* out) const override { std::copy_n(beta_.data() + i * P, n_lanes_, out); }
-  void set_beta(Index i, Index lane, double value) override { beta_.data()[i * P + lane] = static_cast<W>(value); }
+  void get_beta(Index i, double* out) const override { std::copy_n(beta_.data() + i * n_lanes_, n_lanes_, out); }
+  void set_beta(Index i, Index lane, double value) override {
+    beta_.data()[i * n_lanes_ + lane] = static_cast<W>(value);
+  }
   void get_biases(double* bias) const override { std::copy_n(bias_, n_lanes_, bias); }
   void set_biases(const double* bias) override { std::copy_n(bias, n_lanes_, bias_); }
-  Kept take_beta() override { return keep(std::move(beta_), n_lanes_, P); }
+  Kept take_beta() override { return keep(std::move(beta_), n_lanes_); }
 
  private:
   void forget_early() {
@@ -312,7 +321,7 @@ class WideGroup final : public LaneGroup {
   Index n_features_, n_lanes_;
   Order order_;
   Buffer<W> weights_, beta_;
-  alignas(64) W bias_[P] = {}, total_[P] = {};
+  alignas(64) W bias_[P] = {}, total_[P] = {}, present_[P] = {};
   double gap_[P] = {}, loss_[P] = {}, moved_[P] = {};
   Seen seen_;
 };

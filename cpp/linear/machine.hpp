@@ -76,19 +76,19 @@ struct Samples {
   double target_of(Index i) const { return target.empty() ? 0.0 : target[i]; }
 };
 
-/// Dual variables as a machine has kept them: [sample][stride], of which the first `columns` count.
+/// Dual variables as a machine has kept them: [sample][column].
 struct Kept {
   std::shared_ptr<void> owner;
   const void* values;
   bool precise;  // doubles, not floats
-  Index columns, stride;
+  Index columns;
 };
 
 template <class W>
-Kept keep(Buffer<W>&& buffer, Index columns, Index stride) {
+Kept keep(Buffer<W>&& buffer, Index columns) {
   auto owner = std::make_shared<Buffer<W>>(std::move(buffer));
   const void* const values = owner->data();
-  return {std::move(owner), values, sizeof(W) == sizeof(double), columns, stride};
+  return {std::move(owner), values, sizeof(W) == sizeof(double), columns};
 }
 
 class Machine {

@@ -228,7 +228,7 @@ class ThresholdMachine final : public Machine {
   }
   std::vector<Kept> take_variables() override {
     std::vector<Kept> kept;
-    kept.push_back(keep(std::move(variables_), n_variables(), n_variables()));
+    kept.push_back(keep(std::move(variables_), n_variables()));
     return kept;
   }
 

@@ -1,4 +1,8 @@
-"""AsyAGCD against AsyGCD: does shrinking pay, and how small does the active set become?"""
+"""AsyAGCD against AsyGCD: does shrinking pay, and how small does the active set become?
+
+Where the ratio is below 1 it does not pay: rows of K that are cached cost little to add to all scores, the part that
+comes from hinges at their caps has to be kept besides, and AsyAGCD ends by M - m, which asks for twice the precision.
+"""
 
 from __future__ import annotations
 

@@ -26,6 +26,12 @@ SETS = (
     ("california_housing", None, 1.0),
 )
 
+EXPLANATION = (
+    "A few mistakes in a thousand validation rows are one per cent, and ten looks without a better one is all "
+    "the patience there is: at C = 10 the error goes on falling slowly, with a relative gap of a quarter at "
+    "the stop, after less than a hundredth of the time. A larger n_iter_no_change buys it back."
+)
+
 
 def run(quick: bool) -> list[Row]:
     """The paper expects "good performance with much lower time" (Gu et al. 2020, §3.3); the bound is on performance."""
@@ -74,4 +80,4 @@ def _model(C: float, gamma: float, early_stopping: bool) -> Any:
 
 def _errors(claim: str, models: dict[str, Any], samples: tuple[np.ndarray, np.ndarray], bound: float | None) -> Row:
     mae = {which: float(np.abs(model.predict(samples[0]) - samples[1]).mean()) for which, model in models.items()}
-    return row(claim, mae["early"] / mae["full"], at_most=bound, mae=mae)
+    return row(claim, mae["early"] / mae["full"], at_most=bound, mae=mae, explanation=EXPLANATION)

@@ -90,7 +90,7 @@ def fingerprint(*arrays: NDArray[Any]) -> str:
     """Differs where one of the arrays does."""
     digest = hashlib.sha256()
     for array in arrays:
-        digest.update(np.ascontiguousarray(array))
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 

@@ -22,6 +22,7 @@ REGISTRY = {
     "linear-text": "linear_text",
     "early-stopping": "early_stopping",
     "smo-speed": "smo_speed",
+    "streaming": "streaming",
     "svor-agreement": "svor_agreement",
 }
 

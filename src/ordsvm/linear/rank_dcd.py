@@ -67,14 +67,17 @@ MakeMachine = Callable[[RankDCD, bool], _core.Machine]  # options, and whether w
 
 
 class Descent:
-    """Passes over the rows until the duality gap, proved in float64 from the dual variables, is small enough."""
+    """Passes over the rows until the duality gap, proved in float64 from the dual variables, is small enough.
 
-    def __init__(self, source: RowSource, make: MakeMachine, solver: RankDCD, control: Control) -> None:
+    started: when the clock did, for the norms of rows have been read by now.
+    """
+
+    def __init__(self, source: RowSource, make: MakeMachine, solver: RankDCD, control: Control, started: float) -> None:
         self.source, self.make, self.solver, self.control = source, make, solver, control
         self.precise = control.tol < FINEST_FLOAT
         self.machine = make(solver, self.precise)
         self.random = np.random.default_rng(solver.seed)
-        self.started = time.perf_counter()
+        self.started = started
         self.n_iter = 0
         self.status = "converged"
         self.dual = 0.0  # objective, as the steps taken have raised it

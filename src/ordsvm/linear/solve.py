@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ def solve_lanes(
             solver=solver,
             control=control,
         )
+    started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     reach = _reach(np.maximum(-table.lower, table.upper), labels, weight)
 
@@ -61,7 +63,7 @@ def solve_lanes(
             _options(solver, control, solver.rho_for(norms, reach), intercept, squared, precise),
         )
 
-    return Descent(source, make, solver, control).run(start)
+    return Descent(source, make, solver, control, started).run(start)
 
 
 def solve_thresholds(
@@ -76,6 +78,7 @@ def solve_thresholds(
     start: Start | None = None,
 ) -> LinearSolution:
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
+    started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     reach = _reach(table.cap, labels, weight)
 
@@ -90,7 +93,7 @@ def solve_thresholds(
             _options(solver, control, solver.rho_for(norms, reach), True, squared, precise),
         )
 
-    return Descent(source, make, solver, control).run(start)
+    return Descent(source, make, solver, control, started).run(start)
 
 
 def _options(

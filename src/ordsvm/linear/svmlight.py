@@ -20,13 +20,13 @@ PIECE = 1 << 24  # bytes of text that are parsed at once
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
-def svmlight_blocks(path: str | os.PathLike[str], piece: int = PIECE) -> Iterator[tuple[Any, np.ndarray]]:
+def svmlight_blocks(path: str | os.PathLike[str]) -> Iterator[tuple[Any, np.ndarray]]:
     """Blocks (X, y) with columns as they stand in the file. Query ids are left out.
 
     How many features there are is known at the end only: until then every block is as wide as can be.
     """
     line = 1
-    for text in _pieces(path, piece):
+    for text in _pieces(path):
         n_lines = text.count(b"\n")
         try:
             block = load_svmlight_file(io.BytesIO(text), n_features=INT32_MAX, dtype=VALUE, zero_based=True)
@@ -51,7 +51,7 @@ def column_range(lowest: int, highest: int, n_features: int | None, zero_based: 
     return first, found if n_features is None else int(n_features)
 
 
-def _pieces(path: str | os.PathLike[str], size: int) -> Iterator[bytes]:
+def _pieces(path: str | os.PathLike[str], size: int = PIECE) -> Iterator[bytes]:
     """Whole lines, about `size` bytes of them at a time."""
     rest = b""
     try:

@@ -49,7 +49,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     callback : callable or None, default=None
         Called with a `Progress` several times a second; returning True stops training.
     verbose : bool, default=False
-        Write a line about the progress to stderr several times a second.
+        Write a line about every pass to stderr, or several a second where passes are short.
     n_threads : int or None, default=None
         None is every core that this process may use.
     random_state : int, RandomState or None, default=None

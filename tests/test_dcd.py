@@ -396,10 +396,9 @@ def test_ctrl_c(solver):
 
 def test_other_machines_are_refused():
     X, y = data(13)
-    changed = [
-        dataclasses.replace(TABLE, **{name: getattr(TABLE, name) + 0.1}) for name in ("lower", "upper", "offset")
-    ]
-    for table in [*changed, one_vs_rest(N_RANKS, 1.0), binary(1.0)]:
+    changed = dataclasses.replace(TABLE, offset=TABLE.offset + 0.1)
+    doubled = dataclasses.replace(TABLE, lower=2 * TABLE.lower, upper=2 * TABLE.upper, offset=2 * TABLE.offset)
+    for table in (changed, doubled, one_vs_rest(N_RANKS, 1.0), binary(1.0)):
         with pytest.raises(ValueError, match="'dcd-2' solves NPSVOR with the hinge loss only: use solver='rank-dcd'"):
             solve(X, y, table)
     for option in ({"squared": True}, {"targets": np.zeros(len(y))}):

@@ -23,11 +23,19 @@ TOLERANCES = {
     ("imdb", 0.1): (0.002, 0.005),
     ("imdb", 1.0): (0.002, 0.025),
     ("tripadvisor", 0.1): (0.0005, 0.005),
-    ("tripadvisor", 1.0): (0.0005, 0.11),
+    ("tripadvisor", 1.0): (0.0005, 0.06),
 }
 C_VALUES = (0.1, 1.0)
 SVC_SPEEDUP, SVR_SPEEDUP, NPSVOR_SPEEDUP = 10.0, 4.0, 10.0
 GAP = 0.02
+EXPLANATIONS = {
+    "LinearSVR": "A fit is three or four passes over the rows, their norms, and a proof in float64 that takes as long "
+    "as another pass or two; LIBLINEAR at this tolerance makes few passes itself. One weight vector has no ranks side by "
+    "side to gain from, and two threads do not work on one yet.",
+    "LinearSVC": "LIBLINEAR's objective at tol 0.1 is within 0.0005 of the optimum on tripadvisor, for which four to "
+    "ten passes and the proof are needed; a pass is bound by memory, which two threads share.",
+    "LinearNPSVOR": "A pass is bound by memory, which two threads share; the proof in float64 takes as long as two.",
+}
 MAE, MSE = 1.02, 2.12  # NPSVOR on imdb at C = 1; Shi et al. 2021, Table 4, have 1.022 and 2.163
 
 
@@ -89,6 +97,7 @@ def _speed(claim: str, times: dict[str, list[float]], peer: str, ours: str, boun
         claim,
         timing.ratio(times[peer], times[ours]),
         at_least=bound,
+        explanation=EXPLANATIONS[ours],
         our_seconds=statistics.median(times[ours]),
         peer_seconds=statistics.median(times[peer]),
         our_seconds_all=times[ours],

@@ -30,8 +30,8 @@ SVC_SPEEDUP, SVR_SPEEDUP, NPSVOR_SPEEDUP = 10.0, 4.0, 10.0
 GAP = 0.02
 EXPLANATIONS = {
     "LinearSVR": "A fit is three or four passes over the rows, their norms, and a proof in float64 that takes as long "
-    "as another pass or two; LIBLINEAR at this tolerance makes few passes itself. One weight vector has no ranks side by "
-    "side to gain from, and two threads do not work on one yet.",
+    "as another pass or two; LIBLINEAR at this tolerance makes few passes itself. One weight vector has no ranks side "
+    "by side to gain from, and two threads do not work on one yet.",
     "LinearSVC": "LIBLINEAR's objective at tol 0.1 is within 0.0005 of the optimum on tripadvisor, for which four to "
     "ten passes and the proof are needed; a pass is bound by memory, which two threads share.",
     "LinearNPSVOR": "A pass is bound by memory, which two threads share; the proof in float64 takes as long as two.",

@@ -33,7 +33,7 @@ struct Driver {
 
   void pass(int count, Index parts = 3) const {
     Monitor monitor = unwatched();
-    for (int p = 0; p < count; ++p) machine.pass(rows, 0, parts, n_threads, monitor);
+    for (int p = 0; p < count; ++p) machine.pass(rows, Place{0}, parts, 1.0, n_threads, monitor);
   }
   Certificate prove() const {
     Monitor monitor = unwatched();
@@ -64,6 +64,18 @@ bool near(double a, double b, double share) {
 bool near(const Numbers& a, const Numbers& b, double share) {
   return a.size() == b.size() &&
          std::equal(a.begin(), a.end(), b.begin(), [&](double x, double y) { return near(x, y, share); });
+}
+
+std::vector<Index> reversed(Index n) {
+  std::vector<Index> samples(n);
+  for (Index i = 0; i < n; ++i) samples[i] = n - 1 - i;
+  return samples;
+}
+
+Numbers rows_in(const LinearData& data, const std::vector<Index>& order) {
+  Numbers rows;
+  for (const Index i : order) rows.insert(rows.end(), &data.x[i * data.d], &data.x[i * data.d] + data.d);
+  return rows;
 }
 
 /// A machine of either sort on some data, and the definitions it is held against.
@@ -257,11 +269,11 @@ TEST(linear_passes_stop_when_told_to) {
     const Setting setting(data, random, thresholds, 9, {.precise = true, .n_threads = 3});
     const Driver driver = setting.over(data.kinds().front());
     Monitor stopping = overdue([](Index, Index) { return true; });
-    setting.machine->pass(driver.rows, 0, 8, 1, stopping);
+    setting.machine->pass(driver.rows, Place{0}, 8, 1.0, 1, stopping);
     CHECK(stopping.stopped());
     CHECK(std::ranges::all_of(driver.variables(), [](double value) { return value == 0.0; }));
     Monitor failing = overdue([](Index, Index) -> bool { throw std::runtime_error("interrupted"); });
-    CHECK(check::throws<std::runtime_error>([&] { setting.machine->pass(driver.rows, 0, 8, 1, failing); }));
+    CHECK(check::throws<std::runtime_error>([&] { setting.machine->pass(driver.rows, Place{0}, 8, 1.0, 1, failing); }));
     setting.check(driver.prove(), driver.variables());
   }
 }
@@ -273,7 +285,7 @@ TEST(linear_teams_stop_in_the_midst_of_a_pass) {
   const Setting setting(data, random, false, 17, {.n_threads = 3});
   const Driver driver = setting.over(data.kinds()[3], 3);
   Monitor stopping = overdue([](Index, Index) { return true; });
-  setting.machine->pass(driver.rows, 0, 5000, 3, stopping);
+  setting.machine->pass(driver.rows, Place{0}, 5000, 1.0, 3, stopping);
   const Certificate stopped = driver.prove();
   setting.check(stopped, driver.variables());
   driver.resume();
@@ -302,20 +314,31 @@ TEST(linear_starts_are_brought_into_the_box) {
       }
 }
 
+/// Rows may come in blocks of neighbours, or of any samples that a list names.
 TEST(linear_blocks_are_one_whole) {
   ordsvm::Random random(13);
   const LinearData data(random, 60, 6, n_labels);
+  const std::vector<Index> backwards = reversed(data.n);
+  const Numbers mirrored = rows_in(data, backwards);
   for (const bool thresholds : {false, true}) {
     const Setting setting(data, random, thresholds, 6, {.precise = true});
     Monitor monitor = unwatched();
     const auto each_block = [&](auto visit) {
       for (const Index first : {40, 0, 20}) visit(data.part(first, 20), first);
     };
-    each_block([&](const Rows& rows, Index first) { setting.machine->pass(rows, first, 1, 1, monitor); });
+    each_block([&](const Rows& rows, Index first) { setting.machine->pass(rows, Place{first}, 1, 0.5, 1, monitor); });
+    const DenseView<double> listed{mirrored.data(), data.n, data.d};
+    setting.machine->pass(listed, Place{0, backwards.data()}, 2, 1.0, 1, monitor);
     setting.machine->begin_proof();
     each_block([&](const Rows& rows, Index first) { setting.machine->build(rows, first); });
     each_block([&](const Rows& rows, Index first) { setting.machine->score(rows, first, 2, monitor); });
-    setting.check(setting.machine->certificate(), setting.over(data.kinds().front()).variables());
+    const Driver driver = setting.over(data.kinds().front());
+    const Certificate proof = setting.machine->certificate();
+    setting.check(proof, driver.variables());
+    driver.resume();
+    driver.pass(30);
+    const Certificate after = driver.prove();
+    CHECK(after.primal - after.dual < 0.5 * (proof.primal - proof.dual));
   }
 }
 
@@ -335,7 +358,7 @@ TEST(linear_variables_are_given_away_as_they_are) {
       const auto* const values = static_cast<const double*>(kept.values);
       CHECK(kept.precise);
       for (Index i = 0; i < data.n; ++i)
-        for (Index l = 0; l < kept.columns; ++l) CHECK(values[i * kept.stride + l] == expected[i * 19 + before + l]);
+        for (Index l = 0; l < kept.columns; ++l) CHECK(values[i * kept.columns + l] == expected[i * 19 + before + l]);
       before += kept.columns;
     }
     CHECK(before == 19);

@@ -1,6 +1,7 @@
 """Linear machines trained from disk: the machine that rows in memory make, whatever window and order."""
 
 import _thread
+import signal
 import threading
 import time
 
@@ -159,7 +160,15 @@ def test_the_time_limit_holds_within_a_pass():
     assert np.isfinite(model.result_.gap)
 
 
-def test_an_interrupt_ends_training_and_leaves_the_store_usable():
+@pytest.fixture
+def interrupts():
+    """A process in the background may have been started with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_ends_training_and_leaves_the_store_usable(interrupts):
     class Interrupted(Slow):
         def _load(self, file, numbers):
             if getattr(self, "loaded", 0) == self._n_windows + 2:

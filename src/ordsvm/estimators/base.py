@@ -31,12 +31,14 @@ class Task:
     """What there is to solve: problems over the same samples, the i-th of which is row order[i] of X.
 
     classes: the labels that the problems know, for classifiers. validation: who is to judge the fit under way.
+    ranks: of the samples in their order, for ordinal models.
     """
 
     problems: Sequence[Problem]
     order: NDArray[np.int64]
     classes: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     validation: Validation | None = None
+    ranks: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def fingerprint(self) -> str:
         """Differs wherever labels, weights, costs or C do."""
@@ -154,11 +156,14 @@ class KernelMachine(Machine):
             known = task.order if self._is_precomputed() else samples
             control = task.validation.controls(control, task.problems[0], kernel, known)
         solutions = self._solve(task.problems, matrix, solver, control)
+        self._keep(X, kernel, solutions, task.order)
+        return solutions
+
+    def _keep(self, X: Any, kernel: Kernel, solutions: Sequence[Solution], order: NDArray[np.int64]) -> None:
         self.kernel_ = kernel
         self.result_ = combined([solution.result for solution in solutions])
         self.n_iter_ = self.result_.n_iter
-        self._keep_support(X, solutions, task.order)
-        return solutions
+        self._keep_support(X, solutions, order)
 
     def _samples(self, X: Any, order: NDArray[np.int64]) -> Any:
         """The samples of a problem in its order: rows of X, and the columns too where X is a kernel matrix."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
@@ -27,12 +28,16 @@ from ordsvm.estimators.validation import (
     class_prices,
     classes_with_a_price,
 )
+from ordsvm.kernels import Linear
 from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
+from ordsvm.linear import RankDCD
+from ordsvm.linear.penalized import solve_penalized
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.solvers import Solution
 from ordsvm.thresholds import ranks_of, undetermined
 
 Floats = NDArray[np.float64]
+MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
 
 def _loose_ranks(problem: Problem, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -88,7 +93,9 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     time_limit : float or None, default=None
         Seconds; training stops with a usable model and a `ConvergenceWarning`.
     solver : str or solver object, default="auto"
-        A name such as "smo" or an options object such as `SMO(selection="mvp")`.
+        A name such as "smo" or an options object such as `SMO(selection="mvp")`. SVOR and RedSVM with a linear kernel
+        take "rank-dcd", the solver of `LinearSVOR`, too, for which max_iter counts passes; "auto" is that for sparse or
+        many samples, unless there are others for validation.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the samples of a class.
     categories : sequence or None, default=None
@@ -262,7 +269,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             keep = np.flatnonzero(~loose)
             problem = self._problem(codes, C, keep, len(classes))
             _loose_ranks(problem, present[keep])  # the cost may leave open what is next to each other now
-        return Task([problem], rows[order], classes[keep])
+        return Task([problem], rows[order], classes[keep], ranks=codes)
 
     def _sample_order(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Models of adjacent thresholds: by rank, so that the hinges of a threshold look at consecutive samples."""
@@ -344,7 +351,41 @@ class CostModel(ThresholdModel):
         return np.arange(len(codes))
 
 
-class SVOR(CostModel):
+class PenalizedModel(CostModel):
+    """A model whose thresholds are penalised; with a linear kernel the solver of linear machines trains it."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not self._asks_for_rank_dcd():
+            return
+        if not self._is_linear():
+            raise ValueError(f"solver='rank-dcd' is for kernel='linear', not for kernel={self.kernel!r}: use 'auto'.")
+        if self.early_stopping:
+            raise ValueError("solver='rank-dcd' knows no early stopping: use 'auto', or early_stopping=False.")
+
+    def _train(self, X: Any, task: Task) -> list[Solution]:
+        if not (self._asks_for_rank_dcd() or self._prefers_rank_dcd(X, task)):
+            return super()._train(X, task)
+        solver = self.solver if isinstance(self.solver, RankDCD) else RankDCD()
+        start = self._starts(task.problems)[0]
+        samples = self._samples(X, task.order)
+        solution = solve_penalized(task.problems[0], task.ranks, samples, solver, self._control(), start)
+        self._keep(X, Linear(), [solution], task.order)
+        return [solution]
+
+    def _is_linear(self) -> bool:
+        return isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
+
+    def _asks_for_rank_dcd(self) -> bool:
+        return isinstance(self.solver, RankDCD) or (isinstance(self.solver, str) and self.solver == RankDCD.name)
+
+    def _prefers_rank_dcd(self, X: Any, task: Task) -> bool:
+        """Where rows of the kernel matrix are long, or would have to be made of sparse products."""
+        automatic = isinstance(self.solver, str) and self.solver == "auto" and task.validation is None
+        return automatic and self._is_linear() and (sp.issparse(X) or X.shape[0] > MANY_SAMPLES)
+
+
+class SVOR(PenalizedModel):
     """The concise SVOR (Gu et al. 2020): every sample faces every threshold; thresholds are penalised.
 
     The recommended default. Its dual has only box constraints, its thresholds are unique and, with absolute or
@@ -355,7 +396,7 @@ class SVOR(CostModel):
         return formulations.svor(codes, n_ranks, C, worth)
 
 
-class RedSVM(CostModel):
+class RedSVM(PenalizedModel):
     """RedSVM (Lin & Li 2012): the ranks reduced to questions "above k?", each weighted by what a mistake costs.
 
     With absolute cost it is `SVOR`.

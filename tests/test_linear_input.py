@@ -242,7 +242,7 @@ def test_tiny_and_huge_samples_give_a_finite_model_or_a_clear_sentence(model, to
         estimator = model(tol=tol, max_iter=50)
         if scale >= 1e20:
             fit = partial(estimator.fit, samples, y)
-            refuse(fit, ValueError, r"rows too long.*scale the features")
+            refuse(fit, ValueError, r"rows too large.*scale the features")
             continue
         with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             estimator.fit(samples, y)

@@ -121,7 +121,7 @@ def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:
         _core.squared_norms(block, norms, first, n_threads if len(block) > 10_000 else 1)
     if not np.max(norms, initial=0.0) < 1e30:
         raise ValueError(
-            "X has rows too long to compute with, above 1e15: scale the features, for instance with "
+            "X has rows too large to compute with, longer than 1e15: scale the features, for instance with "
             "sklearn.preprocessing.MaxAbsScaler."
         )
     return source, norms

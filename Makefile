@@ -13,7 +13,7 @@ demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
 
 test: $(VENV)/test core-test
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 # The C++ core's own tests as they are compiled for use, whichever instruction set this machine has.
 core-test: $(VENV)/cmake

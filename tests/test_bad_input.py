@@ -103,7 +103,9 @@ def test_unknown_kernels(estimator, kernel):
 
 @pytest.mark.usefixtures("no_solver")
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("solver", ["newton", "", "SMO", None, 3, object(), ["smo"], SMO, GCD], ids=repr)
+@pytest.mark.parametrize(
+    "solver", ["newton", "", "SMO", None, 3, pytest.param(object(), id="object"), ["smo"], SMO, GCD], ids=repr
+)
 def test_unknown_solvers(estimator, solver):
     """SMO and GCD themselves, where SMO() and GCD() were meant, are no solvers either."""
     refuse(

@@ -331,7 +331,7 @@ def test_what_is_held_out_is_a_fair_share_of_every_rank(sizes, fraction, seed, a
     np.testing.assert_array_equal(drawn, hold_out(codes, weight, fraction, np.random.RandomState(seed)))
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed", pairwise_rbf], ids=str)
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed", pytest.param(pairwise_rbf, id="function")])
 @pytest.mark.parametrize(("model", "solver"), SERIAL)
 def test_held_out_samples_are_not_trained_on(model, solver, kernel):
     """Bit for bit the course of a fit that is given the rest, and them for validation."""

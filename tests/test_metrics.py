@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.stats import kendalltau
+from scipy.stats import kendalltau, spearmanr
 from sklearn import metrics as sk
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
@@ -17,36 +17,45 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from ordsvm.metrics import (
+    PROBABILITY_SCORERS,
     SCORERS,
     OrdinalScorer,
-    kappa_scorer,
     kendall_tau_b,
-    macro_mae_scorer,
     macro_mean_absolute_error,
     mae_scorer,
+    maximum_mean_absolute_error,
     mean_absolute_error,
+    mean_squared_error,
     mean_zero_one_error,
-    mze_scorer,
+    off_by_one_accuracy,
     quadratic_weighted_kappa,
-    tau_scorer,
+    ranked_probability_score,
+    rps_scorer,
+    spearman_rho,
 )
 
-ALL = [
+WEIGHTED = [
     mean_absolute_error,
     mean_zero_one_error,
+    mean_squared_error,
     macro_mean_absolute_error,
+    maximum_mean_absolute_error,
+    off_by_one_accuracy,
     quadratic_weighted_kappa,
-    kendall_tau_b,
 ]
-WEIGHTED = ALL[:4]
+ALL = [*WEIGHTED, kendall_tau_b, spearman_rho]
+GREATER_IS_BETTER = [off_by_one_accuracy, quadratic_weighted_kappa, kendall_tau_b, spearman_rho]
 GRADES = ["poor", "fair", "good"]  # not the alphabet's order
 
-# By hand: errors 0 1 | 0 | 2 0 0, so MAE 3/6, MZE 2/6, macro MAE (1/2 + 0 + 2/3) / 3 = 7/18.
+# By hand: errors 0 1 | 0 | 2 0 0, so MAE 3/6, MZE 2/6, MSE 5/6, macro MAE (1/2 + 0 + 2/3) / 3 = 7/18, the largest
+# of these three 2/3, and 5/6 at most one off.
 # Kappa: E(t-p)² = 5/6; both vectors hold ranks 0, 1, 2 with (2, 1, 3) and (2, 2, 2) of 6, so
 # E(t-p')² = (2·(0+1+4) + 1·(1+0+1) + 3·(4+1+0)) / 18 = 27/18 and kappa = 1 - 5/9 = 4/9.
 # Tau-b: 15 pairs, 4 tied in t, 3 tied in p; concordant 7, discordant 2: 5 / sqrt(11 · 12).
+# Spearman: places 1.5 1.5 3 5 5 5 and 1.5 3.5 3.5 1.5 5.5 5.5, less 3.5: products 7, squares 15 and 16.
 TRUE, PREDICTED = [0, 0, 1, 2, 2, 2], [0, 1, 1, 0, 2, 2]
-BY_HAND = dict(zip(ALL, [1 / 2, 1 / 3, 7 / 18, 4 / 9, 5 / np.sqrt(132)], strict=True))
+VALUES = [1 / 2, 1 / 3, 5 / 6, 7 / 18, 2 / 3, 5 / 6, 4 / 9, 5 / np.sqrt(132), 7 / np.sqrt(15 * 16)]
+BY_HAND = dict(zip(ALL, VALUES, strict=True))
 
 
 def count_pairs(true: list[int], predicted: list[int]) -> float:
@@ -111,8 +120,13 @@ def test_agrees_with_scikit_learn_and_scipy(random_labels):
     assert quadratic_weighted_kappa(true, predicted, **weighted) == pytest.approx(
         sk.cohen_kappa_score(true, predicted, weights="quadratic", **weighted), rel=1e-10
     )
+    assert mean_squared_error(true, predicted, **weighted) == pytest.approx(
+        sk.mean_squared_error(true, predicted, **weighted), rel=1e-14
+    )
     per_rank = [sk.mean_absolute_error(true[true == k], predicted[true == k]) for k in range(5)]
     assert macro_mean_absolute_error(true, predicted) == pytest.approx(np.mean(per_rank), rel=1e-14)
+    assert maximum_mean_absolute_error(true, predicted) == pytest.approx(np.max(per_rank), rel=1e-14)
+    assert spearman_rho(true, predicted) == spearmanr(true, predicted).statistic
     assert kendall_tau_b(true, predicted) == kendalltau(true, predicted).statistic
     assert kendall_tau_b(true, predicted) == pytest.approx(count_pairs(true, predicted), rel=1e-12)
 
@@ -148,6 +162,7 @@ def test_degenerate_cases_are_defined_and_silent(true, predicted, kappa, tau):
         for categories in (None, [0, 1, 2]):
             assert quadratic_weighted_kappa(true, predicted, categories=categories) == pytest.approx(kappa, abs=1e-15)
             assert kendall_tau_b(true, predicted, categories=categories) == pytest.approx(tau, abs=1e-15)
+            assert spearman_rho(true, predicted, categories=categories) == pytest.approx(tau, abs=1e-15)
 
 
 @pytest.mark.parametrize("metric", ALL)
@@ -216,21 +231,25 @@ XX, YY = np.vstack([X, X]), np.concatenate([Y, Y])
 
 
 def test_scorers_by_name():
-    assert list(SCORERS) == ["mae", "mze", "macro_mae", "kappa", "tau"]
-    assert list(SCORERS.values()) == [mae_scorer, mze_scorer, macro_mae_scorer, kappa_scorer, tau_scorer]
-    assert [scorer.name for scorer in SCORERS.values()] == list(SCORERS)
+    names = ["mae", "mze", "mse", "macro_mae", "max_mae", "off_by_one", "kappa", "tau", "spearman"]
+    assert list(SCORERS) == names
+    assert [scorer.name for scorer in SCORERS.values()] == names
+    assert [scorer.metric for scorer in SCORERS.values()] == ALL
+    assert {"rps": rps_scorer} == PROBABILITY_SCORERS
     assert repr(mae_scorer) == "OrdinalScorer('mae')"
 
 
 @pytest.mark.parametrize(("scorer", "metric"), list(zip(SCORERS.values(), ALL, strict=True)))
 def test_scorer_is_the_metric_with_greater_as_better(scorer, metric):
     sign = 1 if scorer.greater_is_better else -1
-    assert scorer.greater_is_better == (metric in (quadratic_weighted_kappa, kendall_tau_b))
+    assert scorer.greater_is_better == (metric in GREATER_IS_BETTER)
     for estimator in (Echo(GRADES), make_pipeline(FunctionTransformer(), Echo(GRADES))):
         assert scorer(estimator.fit(X, Y), X, Y) == sign * metric(TRUE, PREDICTED)
 
 
-@pytest.mark.parametrize(("scorer", "metric"), list(zip(list(SCORERS.values())[:4], WEIGHTED, strict=True)))
+@pytest.mark.parametrize(
+    ("scorer", "metric"), list(zip(list(SCORERS.values())[: len(WEIGHTED)], WEIGHTED, strict=True))
+)
 def test_scorer_passes_weights_on(scorer, metric):
     weight = [3, 1, 4, 1, 5, 9]
     expected = metric(TRUE, PREDICTED, sample_weight=weight)
@@ -296,3 +315,75 @@ def test_an_estimator_without_classes_is_an_error():
 def test_a_scorer_from_any_metric():
     worst = OrdinalScorer(lambda y_true, y_pred, *, categories: 7.0, greater_is_better=False, name="worst")
     assert worst(Echo(GRADES).fit(X, Y), X, Y) == -7.0
+
+
+# Probabilities
+
+THREE = [[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.0, 0.0, 1.0]]
+
+
+def test_ranked_probability_score_by_hand():
+    # true ranks 0, 2, 1: cumulated 0.5 0.8 against 1 1, 0.1 0.7 against 0 0, 0 0 against 0 1
+    expected = ((0.25 + 0.04) + (0.01 + 0.49) + (0.0 + 1.0)) / 3
+    for true, categories in [([0, 2, 1], None), (["poor", "good", "fair"], GRADES)]:
+        assert ranked_probability_score(true, THREE, categories=categories) == pytest.approx(expected, rel=1e-14)
+    ordered = pd.Categorical(["poor", "good", "fair"], GRADES, ordered=True)
+    assert ranked_probability_score(ordered, THREE) == pytest.approx(expected, rel=1e-14)
+
+
+def test_ranked_probability_score_of_sure_predictions_is_the_absolute_error(random_labels):
+    true, predicted, weight = random_labels
+    for weighted in ({}, {"sample_weight": weight}):
+        score = ranked_probability_score(true, np.eye(5)[predicted], **weighted)
+        assert score == pytest.approx(mean_absolute_error(true, predicted, **weighted), rel=1e-13)
+
+
+def test_the_true_probabilities_have_the_best_expected_score():
+    truth, rng = np.array([0.2, 0.5, 0.1, 0.2]), np.random.default_rng(0)
+
+    def expected(probability):
+        every_rank = np.tile(probability, (4, 1))
+        return ranked_probability_score([0, 1, 2, 3], every_rank, sample_weight=truth)
+
+    assert all(expected(truth) < expected(other) for other in rng.dirichlet(np.ones(4), size=50))
+
+
+@pytest.mark.parametrize(
+    ("true", "probability", "categories", "message"),
+    [
+        ([0, 1], [[1.0, 0.0]], None, r"shape \(1, 2\); give a row for every sample .* \(2, 2\)"),
+        ([0, 1], np.eye(3)[:2], None, "list all labels in categories"),
+        ([0, 1], [[0.5, 0.4], [0.5, 0.5]], None, "add up to 1"),
+        ([0, 1], [[1.5, -0.5], [0.5, 0.5]], None, "at least 0"),
+        ([0, 1], [[np.nan, 1.0], [0.5, 0.5]], None, "no probabilities"),
+        (["a", "b"], np.eye(2), None, "y_true holds labels that are not numbers"),
+        ([0, 3], np.eye(2), [0, 1], "y_true contains labels that are not among the categories"),
+    ],
+)
+def test_unusable_probabilities_are_refused(true, probability, categories, message):
+    with pytest.raises(ValueError, match=message):
+        ranked_probability_score(true, probability, categories=categories)
+
+
+class Unsure(Echo):
+    """Half sure of what Echo says; the other half is spread evenly over all classes."""
+
+    def predict_proba(self, X):
+        n = len(self.classes_)
+        own = np.searchsorted(self.classes_, self.predict(X))
+        return np.eye(n)[own] / 2 + 1 / (2 * n)
+
+
+def test_probability_scorer():
+    fitted = Unsure().fit(X, TRUE)
+    assert rps_scorer(fitted, X, TRUE) == -ranked_probability_score(TRUE, fitted.predict_proba(X))
+    assert pickle.loads(pickle.dumps(rps_scorer)) == rps_scorer
+    with pytest.raises(TypeError, match=r"'rps' takes probabilities, which Echo does not give: wrap it"):
+        rps_scorer(Echo().fit(X, TRUE), X, TRUE)
+
+
+def test_a_number_without_a_probability_has_probability_zero():
+    fitted = Unsure([1, 3]).fit(None, None)
+    # predicts 1 and 3 with 3/4, 1/4 and 1/4, 3/4; the true labels are 2 and 3, so that there are ranks 1, 2, 3
+    expected = ranked_probability_score([2, 3], [[0.75, 0.0, 0.25], [0.25, 0.0, 0.75]], categories=[1, 2, 3])
+    assert rps_scorer(fitted, np.array([[0], [1]]), [2, 3]) == -expected

@@ -1,4 +1,4 @@
-"""How far predicted ranks are from true ones, as functions and as scorers for scikit-learn.
+"""How far predicted ranks, or probabilities of ranks, are from true ones, as functions and as scorers for scikit-learn.
 
 Every function takes `categories`, the labels listed lowest first. With them a label counts as its rank
 0, 1, ..., r - 1, the convention of the papers: neighbouring labels are one apart whatever they are called.
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kendalltau
+from scipy.stats import kendalltau, spearmanr
 from sklearn import metrics as sklearn_metrics
 from sklearn.utils import check_consistent_length
 
@@ -34,19 +34,37 @@ def mean_zero_one_error(y_true: Any, y_pred: Any, *, categories: Any = None, sam
     return float(np.average(true != predicted, weights=_weights(sample_weight, true)))
 
 
+def mean_squared_error(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+    """The mean squared distance in ranks. 0 is best."""
+    true, predicted = _as_numbers(y_true, y_pred, categories)
+    weight = _weights(sample_weight, true)
+    return float(sklearn_metrics.mean_squared_error(true, predicted, sample_weight=weight))
+
+
+def off_by_one_accuracy(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+    """The share of samples whose rank is at most one off. 1 is best."""
+    true, predicted = _as_numbers(y_true, y_pred, categories)
+    return float(np.average(np.abs(true - predicted) <= 1, weights=_weights(sample_weight, true)))
+
+
 def macro_mean_absolute_error(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
     """The mean absolute error within each true rank, averaged over the ranks that occur. 0 is best.
 
     A rank with few samples counts as much as one with many, which the plain error does not show. A rank whose
     samples all weigh nothing is left out.
     """
-    true, predicted = _as_numbers(y_true, y_pred, categories)
-    weight = _weights(sample_weight, true)
-    _, rank = np.unique(true, return_inverse=True)
-    total_error = np.bincount(rank, weights=weight * np.abs(true - predicted))
-    total_weight = np.bincount(rank, weights=weight)
-    occurs = total_weight > 0
-    return float(np.mean(total_error[occurs] / total_weight[occurs]))
+    return float(np.mean(_errors_by_rank(y_true, y_pred, categories, sample_weight)))
+
+
+def maximum_mean_absolute_error(
+    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
+) -> float:
+    """The mean absolute error within the true rank where it is largest. 0 is best.
+
+    Cruz-Ramírez et al. (2014) call it MMAE: no rank is sacrificed to the others. Ranks are left out as by
+    `macro_mean_absolute_error`.
+    """
+    return float(np.max(_errors_by_rank(y_true, y_pred, categories, sample_weight)))
 
 
 def quadratic_weighted_kappa(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
@@ -79,6 +97,36 @@ def kendall_tau_b(y_true: Any, y_pred: Any, *, categories: Any = None) -> float:
     return float(kendalltau(true, predicted).statistic)
 
 
+def spearman_rho(y_true: Any, y_pred: Any, *, categories: Any = None) -> float:
+    """Spearman's rank correlation, with mean places for ties: 1 is the same order, -1 the reverse.
+
+    As for `kendall_tau_b`, labels that are all equal order nothing: 0.0.
+    """
+    true, predicted = _as_numbers(y_true, y_pred, categories)
+    if np.ptp(true) == 0 or np.ptp(predicted) == 0:
+        return 0.0
+    return float(spearmanr(true, predicted).statistic)
+
+
+def ranked_probability_score(y_true: Any, y_proba: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+    """Σ_k (P(rank ≤ k) − [true rank ≤ k])², averaged over the samples (Epstein 1969). 0 is best.
+
+    `y_proba` has a column for every rank, lowest first, as `predict_proba` gives it. The sum is not divided by the
+    number of thresholds, so that for sure predictions (one 1, the rest 0) the score is the mean absolute error
+    in ranks. It is proper: in expectation nothing beats the true probabilities. Without categories, and without an
+    ordered dtype, y_true has to hold every label there is a column for.
+    """
+    labels = label_array(y_true, "y_true")
+    if categories is None:
+        categories = ordered_dtype_categories(y_true)
+    classes = np.unique(_own_values(labels, "y_true")) if categories is None else category_array(categories)
+    true = rank_codes(labels, classes, "y_true")
+    cumulated = np.cumsum(_probabilities(y_proba, (len(true), len(classes))), axis=1)[:, :-1]
+    reached = true[:, np.newaxis] <= np.arange(len(classes) - 1)
+    weight = _weights(sample_weight, true.astype(np.float64))
+    return float(np.average(((cumulated - reached) ** 2).sum(axis=1), weights=weight))
+
+
 @dataclass(frozen=True)
 class OrdinalScorer:
     """A metric as scikit-learn's model selection wants it: `scorer(estimator, X, y)`, greater is better.
@@ -95,8 +143,13 @@ class OrdinalScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        score = self.metric(y, estimator.predict(X), categories=self._label_order(estimator, y), **weighted)
+        order = self._label_order(estimator, y)
+        score = self.metric(y, self._answers(estimator, X, order), categories=order, **weighted)
         return score if self.greater_is_better else -score
+
+    def _answers(self, estimator: Any, X: Any, order: NDArray[Any]) -> NDArray[Any]:
+        """What the metric compares with y."""
+        return estimator.predict(X)
 
     def _label_order(self, estimator: Any, y: Any) -> NDArray[Any]:
         classes = getattr(estimator, "classes_", None)
@@ -113,13 +166,48 @@ class OrdinalScorer:
         return f"{type(self).__name__}({self.name!r})"
 
 
+class ProbabilityScorer(OrdinalScorer):
+    """A metric of probabilities as a scorer, for estimators with `predict_proba`.
+
+    A label that the estimator has not seen has probability 0.
+    """
+
+    def _answers(self, estimator: Any, X: Any, order: NDArray[Any]) -> NDArray[Any]:
+        if not hasattr(estimator, "predict_proba"):
+            raise TypeError(
+                f"The scorer {self.name!r} takes probabilities, which {type(estimator).__name__} does not give: "
+                "wrap it in ordsvm.CalibratedOrdinal."
+            )
+        known = estimator.predict_proba(X)
+        probability = np.zeros((len(known), len(order)))
+        probability[:, rank_codes(estimator.classes_, order)] = known
+        return probability
+
+
 mae_scorer = OrdinalScorer(mean_absolute_error, greater_is_better=False, name="mae")
 mze_scorer = OrdinalScorer(mean_zero_one_error, greater_is_better=False, name="mze")
+mse_scorer = OrdinalScorer(mean_squared_error, greater_is_better=False, name="mse")
 macro_mae_scorer = OrdinalScorer(macro_mean_absolute_error, greater_is_better=False, name="macro_mae")
+max_mae_scorer = OrdinalScorer(maximum_mean_absolute_error, greater_is_better=False, name="max_mae")
+off_by_one_scorer = OrdinalScorer(off_by_one_accuracy, greater_is_better=True, name="off_by_one")
 kappa_scorer = OrdinalScorer(quadratic_weighted_kappa, greater_is_better=True, name="kappa")
 tau_scorer = OrdinalScorer(kendall_tau_b, greater_is_better=True, name="tau")
+spearman_scorer = OrdinalScorer(spearman_rho, greater_is_better=True, name="spearman")
+rps_scorer = ProbabilityScorer(ranked_probability_score, greater_is_better=False, name="rps")
 
-SCORERS = {scorer.name: scorer for scorer in (mae_scorer, mze_scorer, macro_mae_scorer, kappa_scorer, tau_scorer)}
+_ALL = (
+    mae_scorer,
+    mze_scorer,
+    mse_scorer,
+    macro_mae_scorer,
+    max_mae_scorer,
+    off_by_one_scorer,
+    kappa_scorer,
+    tau_scorer,
+    spearman_scorer,
+)
+SCORERS = {scorer.name: scorer for scorer in _ALL}  # of predicted ranks, which every classifier gives
+PROBABILITY_SCORERS = {rps_scorer.name: rps_scorer}
 
 
 def _as_numbers(y_true: Any, y_pred: Any, categories: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -134,6 +222,30 @@ def _as_numbers(y_true: Any, y_pred: Any, categories: Any) -> tuple[NDArray[np.f
         classes = category_array(categories)
         true, predicted = (rank_codes(labels, classes, name) for name, labels in named.items())
     return true.astype(np.float64), predicted.astype(np.float64)
+
+
+def _errors_by_rank(y_true: Any, y_pred: Any, categories: Any, sample_weight: Any) -> NDArray[np.float64]:
+    """The mean absolute error within each true rank that has samples of positive weight."""
+    true, predicted = _as_numbers(y_true, y_pred, categories)
+    weight = _weights(sample_weight, true)
+    _, rank = np.unique(true, return_inverse=True)
+    total_error = np.bincount(rank, weights=weight * np.abs(true - predicted))
+    total_weight = np.bincount(rank, weights=weight)
+    occurs = total_weight > 0
+    return total_error[occurs] / total_weight[occurs]
+
+
+def _probabilities(y_proba: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """One distribution over the ranks per sample."""
+    probability = np.asarray(y_proba, dtype=np.float64)
+    if probability.shape != shape:
+        raise ValueError(
+            f"y_proba has shape {probability.shape}; give a row for every sample and a column for every label, "
+            f"{shape}, or list all labels in categories, lowest first."
+        )
+    if not (probability.min() >= 0 and np.allclose(probability.sum(axis=1), 1.0, rtol=0, atol=1e-6)):
+        raise ValueError("y_proba holds rows that are no probabilities: give numbers of at least 0 that add up to 1.")
+    return probability
 
 
 def _own_values(labels: NDArray[Any], name: str) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from ordsvm import datasets, metrics
+from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.estimators import (
     NPSVOR,
     SVC,
@@ -39,6 +40,7 @@ __all__ = [
     "AsyAGCD",
     "AsyGCD",
     "AsyORGCD",
+    "CalibratedOrdinal",
     "FitResult",
     "LinearNPSVOR",
     "LinearSVC",

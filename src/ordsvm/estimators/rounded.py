@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.svm import SVR
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordsvm.estimators.validation import check_features, weight_argument
 from ordsvm.labels import encode_labels
 
 
@@ -46,7 +47,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)
         check_consistent_length(X, ranks.codes)
         regressor = clone(self._regressor())
-        regressor.fit(X, ranks.codes.astype(np.float64), **self._weight_argument(regressor, sample_weight))
+        regressor.fit(X, ranks.codes.astype(np.float64), **weight_argument(regressor, sample_weight))
         self.regressor_ = regressor
         self.classes_ = ranks.classes
         self.thresholds_ = np.arange(len(ranks.classes) - 1) + 0.5
@@ -55,12 +56,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """What the regressor predicts: one number a sample, on the scale of the ranks 0, ..., r - 1."""
         check_is_fitted(self)
-        if hasattr(self, "n_features_in_") and len(getattr(X, "shape", ())) == 1:
-            raise ValueError(
-                "X is 1-d, but a table of samples by features is expected. Reshape your data: "
-                "X.reshape(1, -1) is one sample, X.reshape(-1, 1) one feature."
-            )
-        validate_data(self, X, reset=False, skip_check_array=True)
+        check_features(self, X)
         score = column_or_1d(self.regressor_.predict(X), dtype=np.float64)
         assert_all_finite(score, input_name="the regressor's prediction")
         return score
@@ -77,13 +73,3 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _regressor(self) -> Any:
         return SVR() if self.regressor is None else self.regressor
-
-    def _weight_argument(self, regressor: Any, sample_weight: Any) -> dict[str, Any]:
-        if sample_weight is None:
-            return {}
-        if not has_fit_parameter(regressor, "sample_weight"):
-            raise TypeError(
-                f"sample_weight was given, but {type(regressor).__name__}.fit takes none; "
-                "leave it out or choose a regressor that takes weights."
-            )
-        return {"sample_weight": sample_weight}

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from ordsvm.checks import as_floats, check_number, shortened
 from ordsvm.labels import Ranks, require_y
@@ -82,6 +83,28 @@ def check_sample_weight(sample_weight: Any, n_samples: int, in_need: str = "two 
     if not np.any(weight > 0):
         raise ValueError(f"sample_weight is zero for every sample: at least {in_need} need positive weights.")
     return weight
+
+
+def check_features(estimator: Any, X: Any) -> None:
+    """As many features as in training, of the same names; the values are for the estimator inside to check."""
+    if hasattr(estimator, "n_features_in_") and len(getattr(X, "shape", ())) == 1:
+        raise ValueError(
+            "X is 1-d, but a table of samples by features is expected. Reshape your data: "
+            "X.reshape(1, -1) is one sample, X.reshape(-1, 1) one feature."
+        )
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+
+
+def weight_argument(estimator: Any, sample_weight: Any) -> dict[str, Any]:
+    """What to pass to `fit` of an estimator inside another one."""
+    if sample_weight is None:
+        return {}
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise TypeError(
+            f"sample_weight was given, but {type(estimator).__name__}.fit takes none; "
+            "leave it out or choose an estimator that takes weights."
+        )
+    return {"sample_weight": sample_weight}
 
 
 def class_prices(C: Any, sample_weight: Any, class_weight: Any, ranks: Ranks) -> Floats:

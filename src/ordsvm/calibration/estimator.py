@@ -1,0 +1,188 @@
+"""CalibratedOrdinal: probabilities and prediction sets from the score of a trained machine."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, get_tags, indexable
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ordsvm.calibration.conformal import Conformal, middle_ranks
+from ordsvm.calibration.maps import MAPS, ProbabilityMap
+from ordsvm.checks import check_choice, check_number
+from ordsvm.estimators.folds import Fold, make_folds, take, take_samples
+from ordsvm.estimators.ordinal import SVOR
+from ordsvm.estimators.validation import check_features, check_sample_weight, weight_argument
+from ordsvm.labels import label_array, rank_codes, require_y
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Probabilities of the ranks, and sets of ranks with a promised coverage, from a machine's score.
+
+    One monotone map turns the score into P(rank ≤ k) for all k at once, so the probabilities are in order, and a
+    higher score never makes a higher rank less probable than before.
+
+    Parameters
+    ----------
+    estimator : a classifier with one score a sample, default=None
+        A threshold model, a `RoundedRegressor`, a binary classifier, or a pipeline or search that ends in one. `NPSVOR`
+        and `LinearNPSVOR` count with the mean of their scores of all ranks. None means `SVOR()`.
+    method : {"logistic", "isotonic"}, default="logistic"
+        "logistic": an ordered logistic with a common slope, smooth and frugal. "isotonic": any monotone map,
+        a step function, for about a thousand samples and more.
+    cv : int, splitter, iterable of pairs of indices or "prefit", default=5
+        The map is fitted to scores of samples that the scoring machine was not trained on: out of fold, after which the
+        estimator is trained on all samples. "prefit", or a `FrozenEstimator`: the estimator is trained already, and
+        the samples given to `fit` are for the map alone.
+    n_jobs : int or None, default=None
+        How many folds at once, as everywhere in scikit-learn.
+
+    Attributes
+    ----------
+    classes_ : the labels, lowest first
+    estimator_ : the machine, trained on all samples, or the one given
+    map_ : the fitted map, with `cumulative(score)`
+    conformal_ : what is known of how deep true ranks lie in the predicted distributions
+    """
+
+    classes_: NDArray[Any]
+    map_: ProbabilityMap
+    conformal_: Conformal
+
+    def __init__(
+        self, estimator: Any = None, *, method: str = "logistic", cv: Any = 5, n_jobs: int | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains the estimator (unless it is trained) and the map. Samples of weight 0 are left out."""
+        check_choice("method", self.method, MAPS)
+        if isinstance(self.cv, str):
+            check_choice("cv", self.cv, ["prefit"])
+        require_y(y, type(self).__name__, "label")
+        X, y, sample_weight = self._counting(*indexable(X, y, sample_weight))
+        validate_data(self, X, skip_check_array=True)  # counts and names the features only
+        self.estimator_ = self._trained(X, y, sample_weight)
+        self.classes_ = self.estimator_.classes_
+        codes = rank_codes(label_array(y), self.classes_)
+        weight = check_sample_weight(sample_weight, len(codes))
+        prefit = self._is_trained()
+        folds = _partition(5 if prefit else self.cv, X, codes)
+        score = rank_score(self.estimator_, X) if prefit else self._scores_out_of_fold(X, y, sample_weight, folds)
+        self.map_ = self._fit_map(score, codes, weight)
+        unseen = np.empty((len(codes), len(self.classes_)))  # by maps that have not seen the sample
+        for train, test in folds:
+            unseen[test] = self._fit_map(score[train], codes[train], weight[train]).cumulative(score[test])
+        self.conformal_ = Conformal.fit(unseen, codes, weight)
+        return self
+
+    def predict_cumproba(self, X: Any) -> Floats:
+        """P(rank ≤ k): a column for every label, lowest first; the last one is 1."""
+        check_is_fitted(self)
+        check_features(self, X)
+        return self.map_.cumulative(rank_score(self.estimator_, X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of every label, in the order of `classes_`."""
+        return np.diff(self.predict_cumproba(X), axis=1, prepend=0.0)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The middle of the distribution: the label with the least expected distance in ranks."""
+        middle = middle_ranks(self.predict_cumproba(X))
+        return self.classes_[middle]
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[Any]:
+        """The lowest and the highest label of a run of labels that holds the true one with probability `coverage`.
+
+        The promise is about samples drawn as those of `fit` were, all together, not about each one. A set holds the
+        predicted label at least, so that where more than `coverage` of all predictions are right the sets are right
+        as often as these. Ties, of which "isotonic" makes many, can only add to the coverage.
+        """
+        share = check_number("coverage", coverage, "a number above 0 and below 1", lambda number: 0 < number < 1)
+        low, high = self.conformal_.intervals(self.predict_cumproba(X), share)
+        return np.column_stack([self.classes_[low], self.classes_[high]])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._given()).input_tags
+        return tags
+
+    def _given(self) -> Any:
+        return SVOR() if self.estimator is None else self.estimator
+
+    def _is_trained(self) -> bool:
+        return isinstance(self.estimator, FrozenEstimator) or (isinstance(self.cv, str) and self.cv == "prefit")
+
+    def _counting(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """The samples of positive weight."""
+        if sample_weight is None:
+            return X, y, None
+        weight = check_sample_weight(sample_weight, len(label_array(y)))
+        counting = np.flatnonzero(weight)
+        known = np.arange(len(weight)) if self._is_trained() else counting
+        return take_samples(self._given(), X, counting, known), take(y, counting), weight[counting]
+
+    def _trained(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        if not self._is_trained():
+            estimator = clone(self._given())
+            return estimator.fit(X, y, **weight_argument(estimator, sample_weight))
+        check_is_fitted(self._given())
+        return self._given()
+
+    def _scores_out_of_fold(self, X: Any, y: Any, sample_weight: Any, folds: list[Fold]) -> Floats:
+        """The score of every sample by a machine that was not trained on it."""
+
+        def scores(fold: Fold) -> Floats:
+            machine = clone(self._given())
+            samples = take_samples(machine, X, fold.train, fold.train)
+            machine.fit(samples, take(y, fold.train), **weight_argument(machine, take(sample_weight, fold.train)))
+            return rank_score(machine, take_samples(machine, X, fold.test, fold.train))
+
+        found = Parallel(n_jobs=self.n_jobs)(delayed(scores)(fold) for fold in folds)
+        score = np.empty(sum(len(fold.test) for fold in folds))
+        for fold, values in zip(folds, found, strict=True):
+            score[fold.test] = values
+        return score
+
+    def _fit_map(self, score: Floats, codes: Ints, weight: Floats) -> ProbabilityMap:
+        return MAPS[self.method](score, codes, len(self.classes_), weight)
+
+
+def rank_score(estimator: Any, X: Any) -> Floats:
+    """One number a sample, the greater the higher the rank."""
+    if hasattr(estimator, "best_estimator_"):
+        return rank_score(estimator.best_estimator_, X)
+    if isinstance(estimator, Pipeline):
+        return rank_score(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
+    if hasattr(estimator, "rank_scores"):
+        return estimator.rank_scores(X).mean(axis=1)
+    score = np.asarray(estimator.decision_function(X) if hasattr(estimator, "decision_function") else None)
+    if score.ndim != 1:
+        raise TypeError(
+            f"CalibratedOrdinal needs one score a sample, which {type(estimator).__name__} does not give: use a "
+            "threshold model such as SVOR, a RoundedRegressor, NPSVOR or a binary classifier."
+        )
+    return score.astype(np.float64, copy=False)
+
+
+def _partition(cv: Any, X: Any, codes: Ints) -> list[Fold]:
+    folds = make_folds(cv, X, codes)
+    tested = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(codes))
+    if np.any(tested != 1):
+        raise ValueError(
+            f"cv={cv!r} does not put every sample into one test fold: give a number of folds or a splitter that does, "
+            "such as StratifiedKFold."
+        )
+    return folds

@@ -1,0 +1,35 @@
+"""Parts of the data: the folds of a cross-validation, and the samples in them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, get_tags
+
+Ints = NDArray[np.int64]
+
+
+class Fold(NamedTuple):
+    """Samples to train on and samples to test, by number."""
+
+    train: Ints
+    test: Ints
+
+
+def make_folds(cv: Any, X: Any, codes: Ints, groups: Any = None) -> list[Fold]:
+    """As scikit-learn makes them for a classifier: with a number, all ranks are spread evenly over the folds."""
+    return [Fold(train, test) for train, test in check_cv(cv, codes, classifier=True).split(X, codes, groups)]
+
+
+def take(values: Any, which: Ints) -> Any:
+    """Rows of samples, or items of labels or weights, of whatever type; None stays None."""
+    return None if values is None else _safe_indexing(values, which)
+
+
+def take_samples(estimator: Any, X: Any, which: Ints, known: Ints) -> Any:
+    """Rows of X for an estimator trained on the rows `known`: of a kernel matrix, only their columns."""
+    rows = take(X, which)
+    return _safe_indexing(rows, known, axis=1) if get_tags(estimator).input_tags.pairwise else rows

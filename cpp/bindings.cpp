@@ -3,10 +3,10 @@
 
 #include <nanobind/stl/unique_ptr.h>
 
-#include <variant>
-
+#include "block/bindings.hpp"
 #include "linear/bindings.hpp"
 #include "product.hpp"
+#include "solve.hpp"
 #include "solvers/asygcd.hpp"
 #include "solvers/asyorgcd.hpp"
 #include "solvers/gcd.hpp"
@@ -14,13 +14,6 @@
 
 namespace ordsvm {
 namespace {
-
-/// A hinge table on arrays of Python's, which it keeps alive.
-struct Table {
-  Vector<const SampleIndex> sample, threshold;
-  Vector<const double> sign, offset, cap;
-  Hinges hinges;
-};
 
 Table make_table(Vector<const SampleIndex> sample, Vector<const SampleIndex> threshold, Vector<const double> sign,
                  Vector<const double> offset, Vector<const double> cap, Index n_samples, Index n_thresholds,
@@ -79,19 +72,6 @@ PyType_Slot rows_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_ro
                             {Py_tp_clear, reinterpret_cast<void*>(clear_rows)},
                             {0, nullptr}};
 
-struct LiveArrays {
-  Vector<double> alpha, score, threshold;
-  Vector<Index> active;
-  Variables variables() const { return {span(alpha), span(score), span(threshold), span(active)}; }
-};
-
-/// A cache of rows in float or double, which may serve several solves. It holds on to Python's rows itself, so that
-/// the garbage collector sees it do so.
-struct Cache {
-  std::variant<std::unique_ptr<RowCache<float>>, std::unique_ptr<RowCache<double>>> rows;
-  nb::object source;
-};
-
 Cache make_cache(const nb::object& source, std::size_t budget_bytes, bool double_rows) {
   const RowSource& rows = nb::cast<const RowSource&>(source);
   if (double_rows) return {std::make_unique<RowCache<double>>(rows, budget_bytes), source};
@@ -114,15 +94,6 @@ int clear_cache(PyObject* self) {
 PyType_Slot cache_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_cache)},
                              {Py_tp_clear, reinterpret_cast<void*>(clear_cache)},
                              {0, nullptr}};
-
-/// Runs `solver(cache, variables, monitor)` without the interpreter's lock.
-template <class Solver>
-Outcome solve(const Cache& cache, const LiveArrays& live, const nb::object& watch, Solver solver) {
-  Monitor monitor = monitor_by(watch);
-  if (const Index every = nb::cast<Index>(watch.attr("report_every")); every > 0) monitor.report_every(every);
-  const nb::gil_scoped_release release;
-  return std::visit([&](const auto& rows) { return solver(*rows, live.variables(), monitor); }, cache.rows);
-}
 
 Outcome solve_smo(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                   const nb::object& watch, Selection selection) {
@@ -290,6 +261,7 @@ NB_MODULE(_core, m) {
   ordsvm::bind_problem(m);
   ordsvm::bind_kernels(m);
   ordsvm::bind_solvers(m);
+  ordsvm::block::bind_block(m);
   ordsvm::linear::bind_linear(m);
   ordsvm::linear::bind_dcd(m);
 }

@@ -80,8 +80,20 @@ class DenseRows final : public ChunkedRows<DenseRows<T>> {
     for (Index i = 0; i < n_; ++i)
       for (Index feature = 0; feature < n_features_; ++feature)
         tiles_[place(i, feature)] = data.values[i * n_features_ + feature];
+    const Index size = n_ * n_features_;
+    n_nonzero_ = size - std::count(data.values, data.values + size, T(0));
   }
   Index size() const override { return n_; }
+  std::optional<Features> features() const override {
+    return Features{this->kernel_, n_features_, static_cast<double>(n_nonzero_) / std::max<Index>(1, n_ * n_features_)};
+  }
+  Index nonzeros(Index i, SampleIndex* columns, double* values) const override {
+    for (Index feature = 0; feature < n_features_; ++feature) {
+      columns[feature] = static_cast<SampleIndex>(feature);
+      values[feature] = tiles_[place(i, feature)];
+    }
+    return n_features_;
+  }
 
   std::vector<double> expand(Index i) const {
     std::vector<double> x(n_features_);
@@ -104,7 +116,7 @@ class DenseRows final : public ChunkedRows<DenseRows<T>> {
   Index place(Index i, Index feature) const {
     return (i / simd::lanes * n_features_ + feature) * simd::lanes + i % simd::lanes;
   }
-  Index n_, n_features_;
+  Index n_, n_features_, n_nonzero_;
   std::vector<T> tiles_;
 };
 
@@ -119,6 +131,16 @@ class CsrRows final : public ChunkedRows<CsrRows<T, I>> {
       for (I p = data.starts[i]; p < data.starts[i + 1]; ++p) norm_[i] += part_of_norm(data.values[p]);
   }
   Index size() const override { return data_.n_rows; }
+  std::optional<Features> features() const override {
+    const double cells = static_cast<double>(data_.n_rows) * data_.n_columns;
+    return Features{this->kernel_, data_.n_columns, data_.starts[data_.n_rows] / std::max(1.0, cells)};
+  }
+  Index nonzeros(Index i, SampleIndex* columns, double* values) const override {
+    const I begin = data_.starts[i], end = data_.starts[i + 1];
+    std::copy(data_.columns + begin, data_.columns + end, columns);
+    std::copy(data_.values + begin, data_.values + end, values);
+    return end - begin;
+  }
 
   std::vector<double> expand(Index i) const {
     std::vector<double> x(data_.n_columns, 0.0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,13 @@ struct Kernel {
   double degree = 3.0;
 };
 
+/// What rows of K are computed from, for those who would rather compute K their own way.
+struct Features {
+  Kernel kernel;
+  Index n_columns;
+  double density;  // share of the features that are not 0
+};
+
 /// What gives rows of K. Calls from several threads at once are safe.
 class RowSource {
  public:
@@ -32,6 +40,11 @@ class RowSource {
   virtual void rows(std::span<const Index> which, std::span<double> out) const {
     for (std::size_t r = 0; r < which.size(); ++r) row(which[r], out.subspan(r * size(), size()));
   }
+  /// Nothing where a source knows no more than K.
+  virtual std::optional<Features> features() const { return std::nullopt; }
+  /// The features of sample i, but for some that are 0, and how many they are; there is room for n_columns. Only for
+  /// sources with features.
+  virtual Index nonzeros(Index, SampleIndex*, double*) const { return 0; }
 };
 
 /// A matrix in C order: values[i * n_columns + j].

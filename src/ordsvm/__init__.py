@@ -22,7 +22,7 @@ from ordsvm.estimators import (
 )
 from ordsvm.linear import DCD1, DCD2, RankDCD, RowStore
 from ordsvm.result import FitResult, Progress
-from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD
+from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD, Block
 
 __version__ = version("ordsvm")
 
@@ -41,6 +41,7 @@ __all__ = [
     "AsyGCD",
     "AsyORGCD",
     "CalibratedOrdinal",
+    "Block",
     "FitResult",
     "LinearNPSVOR",
     "LinearSVC",

@@ -115,6 +115,16 @@ def asyorgcd(
     team: Team,
     max_inner_steps: int,
 ) -> Outcome: ...
+def block(
+    table: Table,
+    cache: Cache,
+    limits: Limits,
+    live: LiveArrays,
+    watch: Watch,
+    q1: int,
+    q2: int,
+    n_threads: int,
+) -> Outcome: ...
 
 class LinearWatch(Protocol):
     def report(self, steps: int, kernel_rows: int) -> bool: ...

@@ -12,6 +12,7 @@ from ordsvm.solvers.asyagcd import AsyAGCD
 from ordsvm.solvers.asygcd import AsyGCD
 from ordsvm.solvers.asyorgcd import AsyORGCD
 from ordsvm.solvers.base import Control, Floats, KernelMatrix, Run, Solver
+from ordsvm.solvers.block import Block
 from ordsvm.solvers.gcd import GCD
 from ordsvm.solvers.smo import SMO
 
@@ -22,6 +23,7 @@ __all__ = [
     "AsyAGCD",
     "AsyGCD",
     "AsyORGCD",
+    "Block",
     "Control",
     "KernelMatrix",
     "Solution",
@@ -30,7 +32,7 @@ __all__ = [
     "solve",
 ]
 
-SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (SMO, GCD, AsyGCD, AsyAGCD, AsyORGCD)}
+SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD)}
 
 
 @dataclass(frozen=True)

@@ -263,9 +263,9 @@ def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r} is unknown: give one of {', '.join(map(repr, allowed))}.")
 
 
-def check_count(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name}={value!r} is not valid: give a whole number of steps, at least 1.")
+def check_count(name: str, value: object, what: str = "steps", least: int = 1) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name}={value!r} is not valid: give a whole number of {what}, at least {least}.")
 
 
 class Solver(Protocol):

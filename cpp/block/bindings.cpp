@@ -1,0 +1,23 @@
+// The block method for Python.
+#include "bindings.hpp"
+
+#include "../solve.hpp"
+#include "block_smo.hpp"
+
+namespace ordsvm::block {
+namespace {
+
+Outcome solve_block(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+                    const nb::object& watch, Index q1, Index q2, int n_threads) {
+  return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
+    return BlockSmo(table.hinges, rows, variables, {q1, q2, n_threads}).run(limits, monitor);
+  });
+}
+
+}  // namespace
+
+void bind_block(nb::module_& m) {
+  m.def("block", &solve_block, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "q1"_a, "q2"_a, "n_threads"_a);
+}
+
+}  // namespace ordsvm::block

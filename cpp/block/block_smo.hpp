@@ -1,0 +1,183 @@
+// Block SMO on three levels, with a fused kernel product.
+//
+// Solves    all treatments of thresholds: none, penalised, free, ordered.
+// Keeps     scores f = K beta of all samples in double; on every level which way slots may move; thresholds or mu.
+// Round     a working set of the samples that violate most is optimised on its own, with its part of K in memory
+//           (middle.hpp), by ever new small sets of it (inner.hpp); then f += K[:, moved] @ moved for all samples, with
+//           a K that is computed on the way and not kept (tiles.hpp): where rows are cheap that costs no more than to
+//           read them from a cache, and it needs no memory. A step costs a fraction of a microsecond, whatever n is.
+// Stops     when the violation is at most tol with scores recomputed in double from alpha, and the judge accepts the
+//           duality gap. If the recomputed scores say otherwise, it goes on from them: what is left to move is small,
+//           and so is the rounding of its product.
+// Threads   divide the tiles of products, of K of working sets and of the recomputation. Every sum has its order
+//           whatever their number, so the answer is the same for any.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "../solvers/solver.hpp"
+#include "blocks.hpp"
+#include "middle.hpp"
+
+namespace ordsvm::block {
+
+struct Options {
+  Index q1 = 0;    // samples in a working set; 0: from the number of free hinges
+  Index q2 = 256;  // samples in a small set
+  int n_threads = 1;
+};
+
+template <class T>
+class BlockSmo {
+ public:
+  BlockSmo(const Hinges& hinges, RowCache<T>& cache, const Variables& variables, const Options& options)
+      : hinges_(hinges),
+        source_(cache.source()),
+        variables_(variables),
+        options_(options),
+        workers_(options.n_threads),
+        blocks_(make_blocks(cache)),
+        capacity_(largest_set(cache)),
+        dual_(hinges, variables),
+        top_(hinges.n_samples, hinges.n_thresholds),
+        middle_(dual_, capacity_, std::min(options.q2, hinges.n_samples)) {
+    top_.start(dual_);
+    for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
+    round_scores();
+  }
+
+  Outcome run(const Limits& limits, Monitor& monitor) {
+    Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
+    const auto outcome = [&](Status status) { return Outcome{status, steps_, kernel_rows()}; };
+    const Allowance allowance{
+        [&](Index more) { return std::min(limits.max_steps, monitor.next_step()) - steps_ - more; },
+        [&](Index more) {
+          return steps_ + more >= limits.max_steps || monitor.stop_now(steps_ + more, kernel_rows());
+        }};
+    for (bool moved = true;;) {
+      if (finish.tol() < least_tol<T>) return outcome(Status::imprecise);
+      double violation = top_.rank(dual_);
+      if (!(violation > finish.aim())) {
+        if (!recompute(monitor)) return outcome(Status::stopped);
+        if (const auto end = finish.decide(exact_violation())) return outcome(*end);
+        violation = top_.rank(dual_);
+        if (!(violation > finish.aim())) return outcome(Status::imprecise);
+      }
+      if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
+      if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
+      const bool had_moved = std::exchange(moved, round(violation, finish.aim(), allowance));
+      if (monitor.stopped()) return outcome(Status::stopped);
+      if (!moved && !had_moved) return outcome(Status::imprecise);
+    }
+  }
+
+ private:
+  static constexpr Index most_of_a_set = 4096, least_of_a_set = 1024;
+
+  std::unique_ptr<Blocks<T>> make_blocks(RowCache<T>& cache) {
+    if (const auto features = source_.features(); features && fits_tiles(*features))
+      return std::make_unique<TiledBlocks<T>>(source_, workers_, true);
+    return std::make_unique<CachedBlocks<T>>(cache);
+  }
+
+  /// Its part of K takes no more than what rows may take.
+  Index largest_set(const RowCache<T>& cache) const {
+    const double budget = static_cast<double>(cache.capacity()) * source_.size();
+    const Index wanted = options_.q1 > 0 ? options_.q1 : most_of_a_set;
+    return std::min({hinges_.n_samples, wanted, std::max<Index>(2, static_cast<Index>(std::sqrt(budget)))});
+  }
+
+  Index set_size() const {
+    if (options_.q1 > 0) return capacity_;
+    return std::min(capacity_, std::max(least_of_a_set, top_.count_free() * 3 / 2 / 64 * 64));
+  }
+
+  bool whole() const { return capacity_ == hinges_.n_samples; }
+
+  /// False if nothing moved.
+  bool round(double violation, double tol, const Allowance& allowance) {
+    const bool fresh = choose(violation, tol);
+    Level<T>& level = middle_.level();
+    level.take(top_, positions_);
+    if (fresh) {
+      blocks_->gram(positions_, middle_.values(), middle_.stride());
+      for (Index p = 0; p < level.count(); ++p) middle_.values()[p * middle_.stride() + p] = level.diagonal()[p];
+    }
+    steps_ += middle_.run(tol, whole() ? 0.05 : 0.3, allowance);
+    level.give_back(top_, positions_);
+    const bool moved = apply();
+    kept_ = moved ? last_free(level, positions_, set_size() / 2) : std::vector<Index>();
+    return moved;
+  }
+
+  /// The working set; false if it is that of the last round, so that its part of K is there.
+  bool choose(double violation, double tol) {
+    if (!whole()) {
+      positions_ = set_.choose(top_, kept_, set_size(), violation, -std::max(violation, 10.0 * tol));
+      return true;
+    }
+    if (!positions_.empty()) return false;
+    positions_.resize(capacity_);
+    for (Index i = 0; i < capacity_; ++i) positions_[i] = i;
+    return true;
+  }
+
+  /// score += K[:, moved] @ moved
+  bool apply() {
+    rows_.clear();
+    weights_.clear();
+    for (std::size_t p = 0; p < positions_.size(); ++p)
+      if (const double moved = middle_.moved()[p]; moved != 0.0) {
+        rows_.push_back(positions_[p]);
+        weights_.push_back(moved);
+      }
+    if (whole())
+      for (std::size_t r = 0; r < rows_.size(); ++r)
+        simd::add_row(variables_.score.data(), weights_[r], middle_.values() + rows_[r] * middle_.stride(),
+                      hinges_.n_samples);
+    else
+      blocks_->add_product(rows_, weights_, variables_.score);
+    round_scores();
+    return !rows_.empty();
+  }
+
+  void round_scores() {
+    for (Index i = 0; i < hinges_.n_samples; ++i) top_.score()[i] = static_cast<T>(variables_.score[i]);
+  }
+
+  bool recompute(Monitor& monitor) {
+    if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, kernel_rows(), options_.n_threads))
+      return false;
+    round_scores();
+    return true;
+  }
+
+  /// Of the scores in double.
+  double exact_violation() const {
+    Level<double> exact(hinges_.n_samples, hinges_.n_thresholds);
+    exact.start(dual_);
+    std::copy(variables_.score.begin(), variables_.score.end(), exact.score());
+    return exact.rank(dual_);
+  }
+
+  Index kernel_rows() const { return static_cast<Index>(blocks_->values_computed() / hinges_.n_samples); }
+
+  const Hinges& hinges_;
+  const RowSource& source_;
+  Variables variables_;
+  Options options_;
+  Workers workers_;
+  std::unique_ptr<Blocks<T>> blocks_;
+  Index capacity_;
+  Dual dual_;
+  Level<T> top_;
+  Middle<T> middle_;
+  WorkingSet<T> set_;
+  std::vector<Index> positions_, kept_, rows_;
+  std::vector<double> weights_;
+  Index steps_ = 0;
+};
+
+}  // namespace ordsvm::block

@@ -1,0 +1,163 @@
+// The innermost level: steps on pairs of hinges, with all of K at hand.
+//
+// Box problems: i is the worst hinge, j at the same threshold the one with which it gains most; both go to the minimum
+// of the two-dimensional problem. Equalities: i rises and j falls by the same amount, j by second order.
+// Only the thresholds of the pair that was worst when last looked at are looked at again: with a few hundred samples
+// and a bounded number of steps that is as good as looking at all, and cheaper.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "dual.hpp"
+#include "level.hpp"
+
+namespace ordsvm::block {
+
+template <class T>
+struct Matrix {
+  const T* values;
+  Index stride;
+  const T* row(Index p) const { return values + p * stride; }
+};
+
+struct Effort {
+  double tol;       // end at this violation
+  double share;     // or at this share of the violation at the start
+  Index max_steps;  // or after so many steps
+};
+
+template <class T>
+class Inner {
+ public:
+  explicit Inner(Dual& dual) : dual_(dual), fresh_(dual.hinges().n_thresholds) {}
+
+  /// Works on the level and adds what every sample's beta has moved by to `moved`. Returns the number of steps.
+  Index run(Level<T>& level, const Matrix<T>& matrix, std::span<double> moved, const Effort& effort) {
+    level_ = &level;
+    matrix_ = matrix;
+    moved_ = moved;
+    std::fill(fresh_.begin(), fresh_.end(), 0);
+    refresh_all();
+    const double target = std::max(effort.tol, effort.share * dual_.worst(level.reaches()).violation);
+    Index steps = 0;
+    while (steps < effort.max_steps) {
+      const Dual::Worst worst = dual_.worst(level.reaches());
+      if (refresh(worst.riser) | refresh(worst.faller)) continue;
+      if (!(worst.violation > target)) {
+        if (refresh_all()) continue;
+        break;
+      }
+      if (!(dual_.has_equalities() ? step_pair(worst) : step_box(worst))) break;
+      std::fill(fresh_.begin(), fresh_.end(), 0);
+      ++steps;
+    }
+    return steps;
+  }
+
+ private:
+  bool refresh(Index k) {
+    if (k < 0 || fresh_[k]) return false;
+    level_->reaches()[k] = level_->reach(k);
+    return fresh_[k] = 1;
+  }
+  bool refresh_all() {
+    bool any = false;
+    for (Index k = 0; k < level_->n_thresholds(); ++k) any |= refresh(k);
+    return any;
+  }
+
+  Chosen<T> chosen(Index p, double slope) const {
+    return {matrix_.row(p), level_->diagonal(), level_->diagonal()[p], static_cast<T>(slope)};
+  }
+  double diagonal(Index p) const { return level_->diagonal()[p]; }
+
+  /// False where rounding leaves nothing to do.
+  bool step_pair(const Dual::Worst& worst) {
+    const Reach& up = level_->reaches()[worst.riser];
+    const Index p = up.rise_at;
+    Index q = level_->reaches()[worst.faller].fall_at, k = worst.faller;
+    double gain = 0.0;
+    for (Index l = dual_.first_partner(worst.riser); l <= dual_.last_partner(worst.riser); ++l)
+      if (const Best best = best_faller(level_->moves(l), chosen(p, up.rise)); best.at >= 0 && best.gain > gain)
+        gain = best.gain, q = best.at, k = l;
+    const Index riser = dual_.ways(level_->sample(p), worst.riser).riser;
+    const Dual::Ways partner = dual_.ways(level_->sample(q), k);
+    const double slope = up.rise - (partner.fall - level_->score()[q]);
+    if (!(slope > 0.0)) return false;
+    const double together = diagonal(p) + diagonal(q), curvature = p == q ? 0.0 : together - 2.0 * matrix_.row(p)[q];
+    const bool vanishes = curvature <= std::numeric_limits<T>::epsilon() * together;
+    const double t = dual_.move_pair(riser, partner.faller, vanishes ? Dual::infinity : slope / curvature);
+    update(p, worst.riser);
+    update(q, k);
+    if (p != q) add(p, t, q, -t);
+    return t > 0.0;
+  }
+
+  bool step_box(const Dual::Worst& worst) {
+    const bool rises = worst.riser >= 0;
+    const Index k = rises ? worst.riser : worst.faller;
+    const Reach& reach = level_->reaches()[k];
+    const Index p = rises ? reach.rise_at : reach.fall_at;
+    const double b = dual_.threshold(k), penalty = dual_.hinges().penalty();
+    const double slope = b + (rises ? reach.rise : reach.fall);
+    const Dual::Ways ways = dual_.ways(level_->sample(p), k);
+    const Index v = rises ? ways.riser : ways.faller;
+    const Best second = best_second(level_->moves(k), chosen(p, slope), static_cast<T>(b), static_cast<T>(penalty));
+    const double own = diagonal(p) + penalty;
+    const Index q = second.at;
+    if (q < 0 || q == p || !(own > 0.0)) {
+      const double x = dual_.move(v, slope / own);
+      update(p, k);
+      add(p, x, p, 0.0);
+      return x != 0.0;
+    }
+    const double cross = matrix_.row(p)[q] + penalty, other = diagonal(q) + penalty;
+    const Dual::Ways others = dual_.ways(level_->sample(q), k);
+    const double left = b - level_->score()[q] - cross * slope / own;  // q's slope when p has moved, but for its level
+    const bool up = left + others.rise > -(left + others.fall);
+    const Index w = up ? others.riser : others.faller;
+    const double q_slope = b + (up ? others.rise : others.fall) - level_->score()[q];
+    const auto [x, y] = best_in_box({own, other, cross, slope, q_slope}, v, w);
+    const double x_done = dual_.move(v, x), y_done = dual_.move(w, y);
+    update(p, k);
+    update(q, k);
+    add(p, x_done, q, y_done);
+    return x_done != 0.0 || y_done != 0.0;
+  }
+
+  /// ½ own x² + ½ other y² + cross x y − x_slope x − y_slope y
+  struct Quadratic {
+    double own, other, cross, x_slope, y_slope;
+    double operator()(double x, double y) const {
+      return 0.5 * (own * x * x + other * y * y) + cross * x * y - x_slope * x - y_slope * y;
+    }
+  };
+
+  /// The minimum over the box of what hinges v and w may move by: inside, or on the side where the free minimum is cut.
+  std::pair<double, double> best_in_box(const Quadratic& f, Index v, Index w) const {
+    const auto within = [&](Index u, double z) { return std::clamp(z, -dual_.room_down(u), dual_.room_up(u)); };
+    const double determinant = std::max(f.own * f.other - f.cross * f.cross, 1e-7 * f.own * f.other);
+    const double x = within(v, (f.other * f.x_slope - f.cross * f.y_slope) / determinant);
+    const double y = within(w, (f.own * f.y_slope - f.cross * f.x_slope) / determinant);
+    const double y_then = within(w, (f.y_slope - f.cross * x) / f.other);
+    const double x_then = within(v, (f.x_slope - f.cross * y) / f.own);
+    return f(x, y_then) < f(x_then, y) ? std::pair(x, y_then) : std::pair(x_then, y);
+  }
+
+  void update(Index p, Index k) { level_->set_ways(p, k, dual_.ways(level_->sample(p), k)); }
+
+  void add(Index p, double x, Index q, double y) {
+    moved_[p] += x;
+    moved_[q] += y;
+    add_two(level_->score(), static_cast<T>(x), matrix_.row(p), static_cast<T>(y), matrix_.row(q), level_->length());
+  }
+
+  Dual& dual_;
+  Level<T>* level_ = nullptr;
+  Matrix<T> matrix_{};
+  std::span<double> moved_;
+  std::vector<char> fresh_;  // whether a threshold was looked at since the last step
+};
+
+}  // namespace ordsvm::block

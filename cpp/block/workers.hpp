@@ -1,0 +1,79 @@
+// Threads that last for a fit and wait for work between products: starting threads would cost more than most products.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace ordsvm::block {
+
+class Workers {
+ public:
+  explicit Workers(int n_threads) {
+    for (int t = 1; t < n_threads; ++t) threads_.emplace_back([this, t](const std::stop_token& end) { serve(t, end); });
+  }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  ~Workers() {
+    for (std::jthread& thread : threads_) thread.request_stop();
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+  }
+
+  int size() const { return static_cast<int>(threads_.size()) + 1; }
+
+  /// work(t) for t = 0 .. size() - 1, on as many threads; the caller is number 0. Comes back when all have ended, and
+  /// passes an exception of the caller's own share on; the other shares must not throw.
+  template <class Work>
+  void run(const Work& work) {
+    if (threads_.empty()) return work(0);
+    work_ = [&work](int t) { work(t); };
+    pending_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+    std::exception_ptr failure;
+    try {
+      work(0);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    for (int left; (left = pending_.load(std::memory_order_acquire)) > 0;)
+      if (!spin([&] { return pending_.load(std::memory_order_acquire) < left; })) pending_.wait(left);
+    if (failure) std::rethrow_exception(failure);
+  }
+
+ private:
+  /// Whether it came true soon: products follow each other within microseconds, and to sleep takes longer.
+  template <class Condition>
+  static bool spin(const Condition& condition) {
+    for (int turn = 0; turn < 2000; ++turn) {
+      if (condition()) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+    return false;
+  }
+
+  void serve(int t, const std::stop_token& end) {
+    for (unsigned seen = 0;;) {
+      if (!spin([&] { return round_.load(std::memory_order_acquire) != seen; })) round_.wait(seen);
+      const unsigned now = round_.load(std::memory_order_acquire);
+      if (now == seen) continue;
+      seen = now;
+      if (end.stop_requested()) return;
+      work_(t);
+      pending_.fetch_sub(1, std::memory_order_release);
+      pending_.notify_one();
+    }
+  }
+
+  std::function<void(int)> work_;
+  std::atomic<unsigned> round_ = 0;
+  std::atomic<int> pending_ = 0;
+  std::vector<std::jthread> threads_;  // last: they end before what they use goes
+};
+
+}  // namespace ordsvm::block

@@ -1,9 +1,10 @@
-// f = K beta in double, from rows of K made for the purpose and thrown away.
+// f = K beta in double: fused where the samples are known (block/tiles.hpp), else from rows of K made for the purpose.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
+#include "block/blocks.hpp"
 #include "kernels.hpp"
 #include "monitor.hpp"
 #include "simd.hpp"
@@ -36,7 +37,15 @@ inline bool product(const RowSource& source, std::span<const double> beta, std::
   const auto ask = [&] { return monitor.stop_now(steps, kernel_rows); };
   std::fill(out.begin(), out.end(), 0.0);
   constexpr std::size_t worth_a_thread = 1 << 18;  // elements of K
-  if (n_threads == 1 || support.size() * out.size() < worth_a_thread * n_threads) {
+  if (support.size() * out.size() < worth_a_thread * n_threads) n_threads = 1;
+  if (const auto features = source.features(); features && block::fits_tiles(*features)) {
+    std::vector<double> weight(support.size());
+    std::transform(support.begin(), support.end(), weight.begin(), [&](Index i) { return beta[i]; });
+    block::Workers workers(n_threads);
+    block::TiledBlocks<double>(source, workers, false).add_product(support, weight, out, ask);
+    return !monitor.stopped();
+  }
+  if (n_threads == 1) {
     add_product(source, beta, support, out, ask);
     return !monitor.stopped();
   }

@@ -59,7 +59,8 @@ class Inner {
   bool refresh(Index k) {
     if (k < 0 || fresh_[k]) return false;
     level_->reaches()[k] = level_->reach(k);
-    return fresh_[k] = 1;
+    fresh_[k] = 1;
+    return true;
   }
   bool refresh_all() {
     bool any = false;

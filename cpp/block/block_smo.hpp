@@ -42,7 +42,7 @@ class BlockSmo {
         capacity_(largest_set(cache)),
         dual_(hinges, variables),
         top_(hinges.n_samples, hinges.n_thresholds),
-        middle_(dual_, capacity_, std::min(options.q2, hinges.n_samples)) {
+        middle_(dual_, *blocks_, workers_, capacity_, std::min(options.q2, hinges.n_samples)) {
     top_.start(dual_);
     for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
     round_scores();
@@ -101,10 +101,7 @@ class BlockSmo {
     const bool fresh = choose(violation, tol);
     Level<T>& level = middle_.level();
     level.take(top_, positions_);
-    if (fresh) {
-      blocks_->gram(positions_, middle_.values(), middle_.stride());
-      for (Index p = 0; p < level.count(); ++p) middle_.values()[p * middle_.stride() + p] = level.diagonal()[p];
-    }
+    if (fresh) blocks_->gram(positions_, middle_.values(), middle_.stride());
     steps_ += middle_.run(tol, whole() ? 0.05 : 0.3, allowance);
     level.give_back(top_, positions_);
     const bool moved = apply();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "../simd.hpp"
 
@@ -9,12 +10,6 @@ namespace ordsvm::block {
 namespace {
 
 constexpr double sparse_below = 0.4;  // share of features that are not 0: from here on a dense row is as fast
-
-/// Part t of n_parts of the numbers 0 .. count - 1.
-struct Share {
-  Index begin, end;
-  Share(Index count, int t, int n_parts) : begin(count * t / n_parts), end(count * (t + 1) / n_parts) {}
-};
 
 }  // namespace
 
@@ -24,24 +19,50 @@ bool fits_tiles(const Features& features) {
 }
 
 template <class T>
-TiledBlocks<T>::TiledBlocks(const RowSource& source, Workers& workers, bool keep_tiles)
+TiledBlocks<T>::TiledBlocks(const RowSource& source, Workers& workers, bool keep)
     : source_(source), workers_(workers), features_(*source.features()), sparse_(features_.density < sparse_below) {
-  if (!keep_tiles) return;
+  if (!keep) return;
   const Index n = source.size(), tiles = n_tiles(n);
-  all_.values.resize(tiles * tile_size());
-  all_.norm.resize(tiles * lanes<T>);
+  OwnTile all{std::vector<T>(tiles * tile_size()), std::vector<T>(tiles * lanes<T>)};
   workers_.run([&](int thread) {
     const Share share(tiles, thread, workers_.size());
     for (Index t = share.begin; t < share.end; ++t)
       fill(
           std::min(lanes<T>, n - t * lanes<T>), [&](Index l) { return t * lanes<T> + l; },
-          all_.values.data() + t * tile_size(), all_.norm.data() + t * lanes<T>);
+          all.values.data() + t * tile_size(), all.norm.data() + t * lanes<T>);
   });
+  if (sparse_) {
+    std::vector<Index> everybody(n);
+    std::iota(everybody.begin(), everybody.end(), Index{0});
+    all_rows_ = pack(everybody);
+  }
+  all_ = std::move(all);
 }
 
 template <class T>
 T TiledBlocks<T>::part_of_norm(T value) const {
   return features_.kernel.kind == KernelKind::laplacian ? std::abs(value) : value * value;
+}
+
+template <class T>
+template <class Use>
+void TiledBlocks<T>::read(Index i, Use use) const {
+  if (!sparse_ && !all_.values.empty()) {
+    const T* from = all_.values.data() + i / lanes<T> * tile_size() + i % lanes<T>;
+    for (Index column = 0; column < features_.n_columns; ++column) use(column, from[column * lanes<T>]);
+    return;
+  }
+  if (!all_rows_.starts.empty()) {
+    for (Index p = all_rows_.starts[i]; p < all_rows_.starts[i + 1]; ++p) use(all_rows_.columns[p], all_rows_.values[p]);
+    return;
+  }
+  thread_local std::vector<SampleIndex> columns;
+  thread_local std::vector<double> values;
+  columns.resize(features_.n_columns);
+  values.resize(features_.n_columns);
+  const Index count = source_.nonzeros(i, columns.data(), values.data());
+  for (Index p = 0; p < count; ++p)
+    if (values[p] != 0.0) use(columns[p], static_cast<T>(values[p]));
 }
 
 template <class T>
@@ -54,20 +75,17 @@ PackedRows<T> TiledBlocks<T>::pack(std::span<const Index> samples) const {
     rows.starts.push_back(0);
   else
     rows.values.assign(samples.size() * features_.n_columns, T(0));
-  std::vector<SampleIndex> columns(features_.n_columns);
-  std::vector<double> values(features_.n_columns);
   for (Index r = 0; r < rows.count; ++r) {
-    const Index count = source_.nonzeros(samples[r], columns.data(), values.data());
-    for (Index p = 0; p < count; ++p) {
-      const T value = static_cast<T>(values[p]);
+    T* const dense = rows.values.data() + r * features_.n_columns;
+    read(samples[r], [&](Index column, T value) {
       rows.norm[r] += part_of_norm(value);
-      if (!sparse_) {
-        rows.values[r * features_.n_columns + columns[p]] = value;
-      } else if (value != T(0)) {
+      if (sparse_) {
         rows.values.push_back(value);
-        rows.columns.push_back(columns[p]);
+        rows.columns.push_back(static_cast<SampleIndex>(column));
+      } else {
+        dense[column] = value;
       }
-    }
+    });
     if (sparse_) rows.starts.push_back(static_cast<Index>(rows.values.size()));
   }
   return rows;
@@ -78,16 +96,11 @@ template <class Number>
 void TiledBlocks<T>::fill(Index count, Number number, T* tile, T* norm) const {
   std::fill(tile, tile + tile_size(), T(0));
   std::fill(norm, norm + lanes<T>, T(0));
-  std::vector<SampleIndex> columns(features_.n_columns);
-  std::vector<double> values(features_.n_columns);
-  for (Index lane = 0; lane < count; ++lane) {
-    const Index nonzeros = source_.nonzeros(number(lane), columns.data(), values.data());
-    for (Index p = 0; p < nonzeros; ++p) {
-      const T value = static_cast<T>(values[p]);
-      tile[columns[p] * lanes<T> + lane] = value;
+  for (Index lane = 0; lane < count; ++lane)
+    read(number(lane), [&](Index column, T value) {
+      tile[column * lanes<T> + lane] = value;
       norm[lane] += part_of_norm(value);
-    }
-  }
+    });
 }
 
 template <class T>
@@ -123,8 +136,10 @@ template <class T>
 void TiledBlocks<T>::gram(std::span<const Index> samples, T* out, Index stride) {
   const Index count = static_cast<Index>(samples.size()), tiles = n_tiles(count);
   const PackedRows<T> packed = pack(samples);
-  workers_.run([&](int thread) {
-    const Share share(tiles, thread, workers_.size());
+  constexpr Index worth_threads = 512;  // samples
+  const int n_threads = count < worth_threads ? 1 : workers_.size();
+  const auto work = [&](int thread) {
+    const Share share(tiles, thread, n_threads);
     OwnTile own{std::vector<T>(tile_size()), std::vector<T>(lanes<T>)};
     for (Index t = share.begin; t < share.end; ++t) {
       fill(
@@ -132,7 +147,8 @@ void TiledBlocks<T>::gram(std::span<const Index> samples, T* out, Index stride) 
           own.values.data(), own.norm.data());
       fill_values(features_.kernel, own.tile(), packed, 0, count, out + t * lanes<T>, stride);
     }
-  });
+  };
+  n_threads == 1 ? work(0) : workers_.run(work);
   values_computed_ += static_cast<double>(count) * count;
 }
 

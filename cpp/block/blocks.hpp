@@ -22,25 +22,28 @@ class Blocks {
   virtual void add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score) = 0;
   /// out[p * stride + q] = K[samples[p], samples[q]]; a row of `out` has room for whole tiles.
   virtual void gram(std::span<const Index> samples, T* out, Index stride) = 0;
+  /// Whether K of a small set is made faster than it is gathered from a larger part of K.
+  virtual bool cheap() const = 0;
   /// Values of K that were computed so far.
   virtual double values_computed() const = 0;
 };
 
 /// Samples as tiles and packed rows, from a source that tells its features. Tiles of all samples are kept where
-/// `keep_tiles` says so, else made anew for every product.
+/// `keep` says so, else made anew for every product.
 template <class T>
 class TiledBlocks final : public Blocks<T> {
  public:
-  TiledBlocks(const RowSource& source, Workers& workers, bool keep_tiles);
+  TiledBlocks(const RowSource& source, Workers& workers, bool keep);
   void add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score) override;
   void gram(std::span<const Index> samples, T* out, Index stride) override;
+  bool cheap() const override { return features_.n_columns * (sparse_ ? features_.density : 1.0) <= 24.0; }
   double values_computed() const override { return values_computed_; }
 
   /// The same as add_product, a part of the rows at a time; before_part() is asked by the caller's thread every few
   /// milliseconds and returns true to stop. False if it did.
   template <class Ask>
   bool add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score, Ask ask) {
-    constexpr std::size_t part = 1024;
+    const std::size_t part = std::max<std::size_t>(256, packed_bytes / (sizeof(T) * (features_.n_columns + 1)));
     for (std::size_t begin = 0; begin < rows.size(); begin += part) {
       const std::size_t count = std::min(part, rows.size() - begin);
       std::atomic<bool> stop = false;
@@ -60,9 +63,14 @@ class TiledBlocks final : public Blocks<T> {
     Tile<T> tile() const { return {values.data(), norm.data()}; }
   };
 
+  static constexpr std::size_t packed_bytes = 1 << 23;  // of rows that are packed at a time
+
   Index n_tiles(Index count) const { return (count + lanes<T> - 1) / lanes<T>; }
   Index tile_size() const { return features_.n_columns * lanes<T>; }
   T part_of_norm(T value) const;
+  /// use(column, value) for all features of sample i that are not 0.
+  template <class Use>
+  void read(Index i, Use use) const;
   PackedRows<T> pack(std::span<const Index> samples) const;
   /// The tile of samples number(0), number(1), ... up to `count` of them.
   template <class Number>
@@ -74,7 +82,8 @@ class TiledBlocks final : public Blocks<T> {
   Workers& workers_;
   Features features_;
   bool sparse_;
-  OwnTile all_;  // of all samples, one tile after another; empty where they are not kept
+  OwnTile all_;            // of all samples, one tile after another; empty where they are not kept
+  PackedRows<T> all_rows_;  // and their rows where these are sparse
   double values_computed_ = 0.0;
 };
 
@@ -85,6 +94,7 @@ class CachedBlocks final : public Blocks<T> {
   explicit CachedBlocks(RowCache<T>& cache) : cache_(cache), rows_before_(cache.rows_computed()) {}
   void add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score) override;
   void gram(std::span<const Index> samples, T* out, Index stride) override;
+  bool cheap() const override { return false; }
   double values_computed() const override {
     return static_cast<double>(cache_.rows_computed() - rows_before_) * cache_.source().size();
   }

@@ -31,6 +31,7 @@ class Level {
   Index length() const { return padded(count_); }
   Index n_thresholds() const { return n_thresholds_; }
   Index sample(Index p) const { return sample_[p]; }
+  std::span<const Index> samples() const { return sample_; }
   T* score() { return score_.data(); }
   T* diagonal() { return diagonal_.data(); }
   T* up() { return up_.data(); }

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "blocks.hpp"
 #include "inner.hpp"
-#include "tiles.hpp"
 #include "working_set.hpp"
 
 namespace ordsvm::block {
@@ -20,14 +20,16 @@ struct Allowance {
 template <class T>
 class Middle {
  public:
-  Middle(Dual& dual, Index capacity, Index small_size)
+  Middle(Dual& dual, Blocks<T>& blocks, Workers& workers, Index capacity, Index small_size)
       : dual_(dual),
+        blocks_(blocks),
+        workers_(workers),
         inner_(dual),
         level_(capacity, dual.hinges().n_thresholds),
         small_(small_size, dual.hinges().n_thresholds),
         small_size_(small_size),
         values_(stride_for(capacity) * stride_for(capacity)),
-        small_values_(padded(small_size) * small_size),
+        small_values_(stride_for(small_size) * small_size),
         moved_(capacity),
         small_moved_(small_size) {}
 
@@ -62,7 +64,7 @@ class Middle {
     small_.take(level_, chosen);
     gather(chosen);
     std::fill(small_moved_.begin(), small_moved_.end(), 0.0);
-    const Index done = inner_.run(small_, {small_values_.data(), small_.length()}, small_moved_, effort);
+    const Index done = inner_.run(small_, {small_values_.data(), stride_for(small_.count())}, small_moved_, effort);
     small_.give_back(level_, chosen);
     apply(chosen);
     return done;
@@ -70,11 +72,14 @@ class Middle {
 
   /// small_values = values[np.ix_(chosen, chosen)]
   void gather(std::span<const Index> chosen) {
-    const Index count = static_cast<Index>(chosen.size()), length = padded(count);
-    for (Index p = 0; p < count; ++p) {
-      const T* from = values_.data() + chosen[p] * stride();
-      T* to = small_values_.data() + p * length;
-      for (Index q = 0; q < count; ++q) to[q] = from[chosen[q]];
+    const Index count = small_.count(), length = stride_for(count);
+    if (blocks_.cheap()) {
+      blocks_.gram(small_.samples(), small_values_.data(), length);
+    } else {
+      for (Index p = 0; p < count; ++p) {
+        const T* from = values_.data() + chosen[p] * stride();
+        for (Index q = 0; q < count; ++q) small_values_.data()[p * length + q] = from[chosen[q]];
+      }
     }
   }
 
@@ -89,11 +94,19 @@ class Middle {
         weights_.push_back(small_moved_[p]);
       }
     while (rows_.size() % 4 != 0) rows_.push_back(rows_.back()), weights_.push_back(0.0);
-    for (std::size_t r = 0; r < rows_.size(); r += 4)
-      add_four(level_.score(), weights_.data() + r, rows_.data() + r, level_.length());
+    constexpr std::size_t worth_threads = 1 << 17;  // values of K
+    const int n_threads = rows_.size() * level_.length() < worth_threads ? 1 : workers_.size();
+    const auto work = [&](int thread) {
+      const Share share(level_.length() / 16, thread, n_threads);
+      for (std::size_t r = 0; r < rows_.size(); r += 4)
+        add_four(level_.score(), weights_.data() + r, rows_.data() + r, 16 * share.begin, 16 * share.end);
+    };
+    n_threads == 1 ? work(0) : workers_.run(work);
   }
 
   Dual& dual_;
+  Blocks<T>& blocks_;
+  Workers& workers_;
   Inner<T> inner_;
   Level<T> level_, small_;
   Index small_size_;

@@ -25,20 +25,28 @@ struct Running {
     value = more ? other : value;
     at = more ? here : at;
   }
-  /// The largest of all lanes, and the lowest position that has it.
-  ORDSVM_INLINE Best best() const {
-    T values[width<T>];
-    Whole<T> places[width<T>];
-    std::memcpy(values, &value, sizeof value);
-    std::memcpy(places, &at, sizeof at);
-    for (Index half = width<T> / 2; half > 0; half /= 2)
-      for (Index l = 0; l < half; ++l) {
-        const bool more =
-            values[l + half] > values[l] || (values[l + half] == values[l] && places[l + half] < places[l]);
-        values[l] = more ? values[l + half] : values[l];
-        places[l] = more ? places[l + half] : places[l];
-      }
-    return {values[0], places[0]};
+  /// The largest of all lanes, and a position that has it.
+  ORDSVM_INLINE Best best() const { return halved<sizeof value>(value, at); }
+
+ private:
+  template <std::size_t bytes, class V, class W>
+  static ORDSVM_INLINE Best halved(const V& values, const W& places) {
+    if constexpr (bytes == 2 * sizeof(T)) {
+      return values[1] > values[0] ? Best{values[1], places[1]} : Best{values[0], places[0]};
+    } else {
+      using Half [[gnu::vector_size(bytes / 2)]] = T;
+      using HalfPlaces [[gnu::vector_size(bytes / 2)]] = Whole<T>;
+      Half low, high;
+      HalfPlaces low_at, high_at;
+      std::memcpy(&low, &values, bytes / 2);
+      std::memcpy(&high, reinterpret_cast<const char*>(&values) + bytes / 2, bytes / 2);
+      std::memcpy(&low_at, &places, bytes / 2);
+      std::memcpy(&high_at, reinterpret_cast<const char*>(&places) + bytes / 2, bytes / 2);
+      const auto more = high > low;
+      const Half most = more ? high : low;
+      const HalfPlaces most_at = more ? high_at : low_at;
+      return halved<bytes / 2>(most, most_at);
+    }
   }
 };
 
@@ -160,10 +168,10 @@ ORDSVM_INLINE void add_two_rows(T* score, T a, const T* row_a, T b, const T* row
 }
 
 template <class T>
-ORDSVM_INLINE void add_four_rows(T* score, const double* weight, const T* const* rows, Index count) {
+ORDSVM_INLINE void add_four_rows(T* score, const double* weight, const T* const* rows, Index begin, Index end) {
   const T a = static_cast<T>(weight[0]), b = static_cast<T>(weight[1]), c = static_cast<T>(weight[2]),
           d = static_cast<T>(weight[3]);
-  for (Index p = 0; p < count; p += width<T>) {
+  for (Index p = begin; p < end; p += width<T>) {
     Vector<T> value, x, y, z, w;
     load(value, score + p);
     load(x, rows[0] + p);
@@ -225,11 +233,11 @@ ORDSVM_DISPATCH void add_two(double* score, double a, const double* row_a, doubl
   add_two_rows(score, a, row_a, b, row_b, count);
 }
 
-ORDSVM_DISPATCH void add_four(float* score, const double* weight, const float* const* rows, Index count) {
-  add_four_rows(score, weight, rows, count);
+ORDSVM_DISPATCH void add_four(float* score, const double* weight, const float* const* rows, Index begin, Index end) {
+  add_four_rows(score, weight, rows, begin, end);
 }
-ORDSVM_DISPATCH void add_four(double* score, const double* weight, const double* const* rows, Index count) {
-  add_four_rows(score, weight, rows, count);
+ORDSVM_DISPATCH void add_four(double* score, const double* weight, const double* const* rows, Index begin, Index end) {
+  add_four_rows(score, weight, rows, begin, end);
 }
 
 ORDSVM_DISPATCH Index count_above(const float* values, Index count, float cut) {

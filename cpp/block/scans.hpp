@@ -63,9 +63,9 @@ double rank(const Moves<double>& moves, Index stride, const double* threshold, I
 void add_two(float* score, float a, const float* row_a, float b, const float* row_b, Index count);
 void add_two(double* score, double a, const double* row_a, double b, const double* row_b, Index count);
 
-/// score += weight @ rows, for four rows
-void add_four(float* score, const double* weight, const float* const* rows, Index count);
-void add_four(double* score, const double* weight, const double* const* rows, Index count);
+/// score[begin:end] += weight @ rows[:, begin:end], for four rows
+void add_four(float* score, const double* weight, const float* const* rows, Index begin, Index end);
+void add_four(double* score, const double* weight, const double* const* rows, Index begin, Index end);
 
 /// (values > cut).sum()
 Index count_above(const float* values, Index count, float cut);

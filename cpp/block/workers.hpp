@@ -2,12 +2,19 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
 
 namespace ordsvm::block {
+
+/// Part t of n_parts of the numbers 0 .. count - 1.
+struct Share {
+  std::int64_t begin, end;
+  Share(std::int64_t count, int t, int n_parts) : begin(count * t / n_parts), end(count * (t + 1) / n_parts) {}
+};
 
 class Workers {
  public:

@@ -10,13 +10,15 @@ from ordsvm import SVORIM, certify, formulations
 from ordsvm.kernels import RBF, Custom, Kernel, Linear, Precomputed
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.result import Progress
-from ordsvm.solvers import GCD, SMO, SOLVERS, Control, KernelMatrix, Solver, choose, solve
+from ordsvm.solvers import GCD, SMO, SOLVERS, Block, Control, KernelMatrix, Solver, choose, solve
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.oracle import dual_optimum
 
 VARIANTS: list[Solver] = [
     SMO(selection, precision) for selection in ("second-order", "mvp") for precision in ("float32", "float64")
-] + [GCD(precision) for precision in ("float32", "float64")]
+]
+VARIANTS += [GCD(precision) for precision in ("float32", "float64")]
+VARIANTS += [Block(), Block(precision="float64"), Block(q1=12, q2=4)]
 THRESHOLDS = {name: make(np.array([0, 1, 2, 3]), N_RANKS, 1.0).thresholds for name, make in FORMULATIONS.items()}
 PAIRS = [(name, solver) for name in FORMULATIONS for solver in VARIANTS if THRESHOLDS[name] in solver.accepts]
 MODELS = ["svor", "svorim", "svorex", "shashua_levin"]
@@ -114,8 +116,8 @@ def test_ordered_thresholds_under_all_kinds_of_disorder(seed):
     n_ranks = int(rng.integers(3, 8))
     X, y = random_data(seed, n=int(rng.integers(n_ranks, 25)), n_features=1, n_ranks=n_ranks, noise=5.0)
     problem, K = formulations.svorex(y, n_ranks, rng.choice([0.3, 1.0, 5.0])), X @ X.T
-    for selection in ("mvp", "second-order"):
-        solution = solve(problem, matrix_of(Precomputed(), K), SMO(selection), Control(tol=1e-8))
+    for solver in (SMO("mvp"), SMO("second-order"), Block()):
+        solution = solve(problem, matrix_of(Precomputed(), K), solver, Control(tol=1e-8))
         assert_optimal(problem, K, solution, 1e-8)
         assert np.all(np.diff(solution.thresholds) >= 0)
 

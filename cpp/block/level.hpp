@@ -99,7 +99,15 @@ class Level {
     for (Index k = 0; k < n_thresholds_; ++k) reach_[k] = reach(k);
     dual.ranking<T>(reach_, ranking_);
     block::rank(moves(0), length(), ranking_.data(), n_thresholds_, up_.data(), down_.data());
-    return dual.worst(reach_).violation;
+    worst_ = dual.worst(reach_);
+    return worst_.violation;
+  }
+  /// Who violated most when ranked: one who should rise, one who should fall, or both.
+  std::vector<Index> worst() const {
+    std::vector<Index> positions;
+    if (worst_.riser >= 0) positions.push_back(reach_[worst_.riser].rise_at);
+    if (worst_.faller >= 0) positions.push_back(reach_[worst_.faller].fall_at);
+    return positions;
   }
 
  private:
@@ -120,6 +128,7 @@ class Level {
   Buffer<T> score_, diagonal_, rise_, fall_, up_, down_;
   std::vector<Reach> reach_;
   std::vector<T> ranking_;
+  Dual::Worst worst_;
 };
 
 }  // namespace ordsvm::block

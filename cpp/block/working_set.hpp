@@ -2,28 +2,37 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "level.hpp"
 
 namespace ordsvm::block {
 
-/// Positions of at most `size` samples of a ranked level, beginning with `kept`; only such as want to move by more than
-/// `least`, which is below 0 so that those that are about to violate come too. Ranks of the chosen are used up.
+/// Positions of at most `size` samples of a ranked level: first those that violate most, without whom there might be
+/// nothing to do, then `kept`, then only such as want to move by more than `least`,
+/// which is below 0 so that those that are about to violate come too. Ranks of the chosen are used up.
 template <class T>
 class WorkingSet {
  public:
   std::vector<Index> choose(Level<T>& level, std::span<const Index> kept, Index size, double most, double least) {
-    chosen_.assign(kept.begin(), kept.end());
-    for (const Index p : kept) level.up()[p] = level.down()[p] = -infinity;
+    for (const Index p : level.worst()) take(level, p);
+    for (const Index p : kept)
+      if (count() < size) take(level, p);
     take_top(level.up(), level.down(), level.count(), (size - count()) / 2, most, least);
     take_top(level.down(), level.up(), level.count(), size - count(), most, least);
-    return std::move(chosen_);
+    return std::exchange(chosen_, {});
   }
 
  private:
   static constexpr T infinity = std::numeric_limits<T>::infinity();
   Index count() const { return static_cast<Index>(chosen_.size()); }
+
+  void take(Level<T>& level, Index p) {
+    if (level.up()[p] == -infinity && level.down()[p] == -infinity) return;  // somebody was first
+    chosen_.push_back(p);
+    level.up()[p] = level.down()[p] = -infinity;
+  }
 
   /// About `wanted` of the largest values. All above the cut come first, what is about as large afterwards: else those
   /// at the front of many equal ones would come again and again.

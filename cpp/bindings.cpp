@@ -5,6 +5,7 @@
 
 #include "block/bindings.hpp"
 #include "linear/bindings.hpp"
+#include "prediction/bindings.hpp"
 #include "product.hpp"
 #include "solve.hpp"
 #include "solvers/asygcd.hpp"
@@ -135,11 +136,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> rows_of(const RowSource& rows, Vecto
 /// K @ beta; only a signal can interrupt it.
 Array product_with(const RowSource& rows, Vector<const double> beta) {
   std::vector<double> out(rows.size());
-  Monitor monitor([](Index, Index) {
-    const nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    return false;
-  });
+  Monitor monitor = monitor_of_signals();
   {
     const nb::gil_scoped_release release;
     product(rows, span(beta), out, monitor, 0, 0);
@@ -264,4 +261,5 @@ NB_MODULE(_core, m) {
   ordsvm::block::bind_block(m);
   ordsvm::linear::bind_linear(m);
   ordsvm::linear::bind_dcd(m);
+  ordsvm::prediction::bind_prediction(m);
 }

@@ -46,6 +46,15 @@ inline Monitor monitor_by(const nb::object& watch) {
       });
 }
 
+/// A monitor for what nobody watches: only a signal, such as Ctrl-C, can interrupt it.
+inline Monitor monitor_of_signals() {
+  return Monitor([](Index, Index) {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    return false;
+  });
+}
+
 /// An array of this shape that takes the values over.
 template <class... Size>
 nb::ndarray<nb::numpy, double, nb::ndim<sizeof...(Size)>> to_numpy(std::vector<double>&& values, Size... shape) {

@@ -3,40 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernel_values.hpp"
 #include "simd.hpp"
 
 namespace ordsvm {
 namespace {
 
 constexpr Index chunk = 64 * simd::lanes;  // values made at a time: they stay in the first-level cache
-
-simd::Reduction reduction_of(KernelKind kind) {
-  switch (kind) {
-    case KernelKind::rbf:
-      return simd::Reduction::squared_distance;
-    case KernelKind::laplacian:
-      return simd::Reduction::manhattan;
-    default:
-      return simd::Reduction::dot;
-  }
-}
-
-/// Turns reductions (dot products or distances) into kernel values, in place.
-void apply(const Kernel& kernel, std::span<double> values) {
-  switch (kernel.kind) {
-    case KernelKind::linear:
-      return;
-    case KernelKind::rbf:
-    case KernelKind::laplacian:
-      return simd::exponential(-kernel.gamma, values.data(), static_cast<Index>(values.size()));
-    case KernelKind::polynomial:
-      for (double& value : values) value = std::pow(kernel.gamma * value + kernel.coef0, kernel.degree);
-      return;
-    case KernelKind::sigmoid:
-      for (double& value : values) value = std::tanh(kernel.gamma * value + kernel.coef0);
-      return;
-  }
-}
 
 /// Both precisions of `row` from one function that makes a chunk of reductions.
 template <class Derived>
@@ -45,7 +18,7 @@ class ChunkedRows : public RowSource {
   explicit ChunkedRows(const Kernel& kernel) : kernel_(kernel) {}
   double diagonal(Index i) const override {
     double value = self().own_reduction(i);
-    apply(kernel_, {&value, 1});
+    evaluate(kernel_, {&value, 1});
     return value;
   }
   void row(Index i, std::span<float> out) const override { fill(i, out); }
@@ -64,7 +37,7 @@ class ChunkedRows : public RowSource {
     for (Index begin = 0; begin < this->size(); begin += chunk) {
       const Index count = std::min(chunk, this->size() - begin);
       self().reduce(i, x, begin, count, values);
-      apply(kernel_, {values, static_cast<std::size_t>(count)});
+      evaluate(kernel_, {values, static_cast<std::size_t>(count)});
       simd::convert(values, out.data() + begin, count);
     }
   }

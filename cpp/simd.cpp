@@ -1,12 +1,12 @@
 #include "simd.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "dispatch.hpp"
+#include "exponential.hpp"
 
 namespace ordsvm::simd {
 namespace {
@@ -67,34 +67,6 @@ ORDSVM_INLINE void reduce(Reduction reduction, const T* tiles, const double* x, 
     case Reduction::manhattan:
       return reduce<Reduction::manhattan>(tiles, x, n_tiles, n_features, out);
   }
-}
-
-// exp(y) = 2^n exp(r), n = round(y / ln 2), |r| <= ln(2)/2; Taylor's series to degree 13 is exact to an ulp there.
-// Adding 1.5 * 2^52 leaves n in the low bits of the sum, ready to be shifted into the exponent.
-ORDSVM_INLINE double exponential_of(double y) {
-  constexpr double shifter = 6755399441055744.0;
-  constexpr double log2_e = 1.4426950408889634, ln2_high = 0.6931471803691238, ln2_low = 1.9082149292705877e-10;
-  y = y < -700.0 ? -700.0 : y;
-  y = y > 700.0 ? 700.0 : y;
-  const double shifted = y * log2_e + shifter;
-  const double n = shifted - shifter;
-  const double r = (y - n * ln2_high) - n * ln2_low;
-  double p = 1.0 / 6227020800.0;
-  p = p * r + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
-  const auto exponent = static_cast<std::uint64_t>(std::bit_cast<std::int64_t>(shifted)) << 52;
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(p) + exponent);
 }
 
 template <bool gather, class Hinges>
@@ -241,6 +213,11 @@ ORDSVM_DISPATCH void reduce_tiles(Reduction reduction, const float* tiles, const
 }
 
 ORDSVM_DISPATCH void exponential(double factor, double* values, Index n) {
+#pragma omp simd
+  for (Index j = 0; j < n; ++j) values[j] = exponential_of(factor * values[j]);
+}
+
+ORDSVM_DISPATCH void exponential(float factor, float* values, Index n) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) values[j] = exponential_of(factor * values[j]);
 }

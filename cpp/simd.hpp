@@ -19,8 +19,9 @@ void reduce_tiles(Reduction reduction, const double* tiles, const double* x, Ind
 void reduce_tiles(Reduction reduction, const float* tiles, const double* x, Index n_tiles, Index n_features,
                   double* out);
 
-/// values = exp(factor * values); relative error below 4e-16, arguments beyond +-700 count as +-700.
+/// values = exp(factor * values); accuracy and range as in exponential.hpp.
 void exponential(double factor, double* values, Index n);
+void exponential(float factor, float* values, Index n);
 
 /// out = values.astype(out.dtype)
 void convert(const double* values, float* out, Index n);

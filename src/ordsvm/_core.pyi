@@ -126,6 +126,15 @@ def block(
     n_threads: int,
 ) -> Outcome: ...
 
+Csr = tuple[NDArray[np.floating], NDArray[np.integer], NDArray[np.integer]]  # values, columns, starts
+
+def dense_scores(
+    kernel: Kernel, samples: NDArray[np.floating], support: NDArray[np.floating], weights: Floats, n_threads: int
+) -> Floats: ...
+def csr_scores(
+    kernel: Kernel, samples: Csr, support: Csr, n_columns: int, weights: Floats, n_threads: int
+) -> Floats: ...
+
 class LinearWatch(Protocol):
     def report(self, steps: int, kernel_rows: int) -> bool: ...
 

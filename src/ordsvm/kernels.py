@@ -41,16 +41,33 @@ class Kernel(ABC):
         blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
         return max(float(np.abs(np.diagonal(self(block, block))).max()) for block in blocks)
 
-    def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
-        """k(X, Y) @ beta, a block of rows at a time; beta may have several columns."""
+    def scores(self, X: Data, Y: Data, beta: Floats, n_threads: int = 1) -> Floats:
+        """k(X, Y) @ beta; beta may have several columns. Never are all values of the kernel in memory."""
+        return self.scores_in_numpy(X, Y, beta)
+
+    def scores_in_numpy(self, X: Data, Y: Data, beta: Floats) -> Floats:
+        """The same by the kernel's formula, a block of rows at a time, whatever `scores` does."""
         return _blockwise(lambda block: self(block, Y) @ beta, X, beta)
 
 
 class NativeKernel(Kernel):
-    """A kernel whose rows the core computes from the data itself."""
+    """A kernel whose values the core computes from the data itself."""
 
     @abstractmethod
     def _native(self) -> _core.Kernel: ...
+
+    def scores(self, X: Data, Y: Data, beta: Floats, n_threads: int = 1) -> Floats:
+        """The same by the core, on several threads. In float64, but for dense float32 data and kernels of distances:
+        these are computed in float32 and summed in float64."""
+        if len(beta) == 0:
+            return np.zeros((X.shape[0], *beta.shape[1:]))
+        X, Y = _alike(X, Y)
+        weights = np.ascontiguousarray(beta.reshape(len(beta), -1))
+        if sp.issparse(X):
+            scores = _core.csr_scores(self._native(), _arrays(X), _arrays(Y), X.shape[1], weights, n_threads)
+        else:
+            scores = _core.dense_scores(self._native(), X, Y, weights, n_threads)
+        return scores.reshape(X.shape[0], *beta.shape[1:])
 
     def rows(self, X: Data) -> _core.Rows:
         if sp.issparse(X):
@@ -65,7 +82,10 @@ class Linear(NativeKernel):
     def __call__(self, X: Data, Y: Data) -> Floats:
         return _dot(X, Y)
 
-    def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
+    def scores(self, X: Data, Y: Data, beta: Floats, n_threads: int = 1) -> Floats:
+        return self.scores_in_numpy(X, Y, beta)
+
+    def scores_in_numpy(self, X: Data, Y: Data, beta: Floats) -> Floats:
         return np.asarray(X @ (Y.T @ beta), dtype=np.float64)
 
     def _native(self) -> _core.Kernel:
@@ -134,7 +154,7 @@ class Precomputed(Kernel):
     def __call__(self, X: Data, Y: Data) -> Floats:
         raise TypeError("A precomputed kernel is a matrix; it cannot be evaluated on samples.")
 
-    def scores(self, X: Data, Y: Data, beta: Floats) -> Floats:
+    def scores_in_numpy(self, X: Data, Y: Data, beta: Floats) -> Floats:
         """X[:, Y] @ beta: of a training sample nothing is known but its number, which is that of a column."""
         return _blockwise(lambda block: block[:, Y].astype(np.float64, copy=False) @ beta, X, beta)
 
@@ -212,10 +232,33 @@ def _blockwise(scores: Callable[[Data], Floats], X: Data, beta: Floats) -> Float
 
 def _float64(X: Data) -> Data:
     """In double, and where sparse with 32-bit indices if they suffice: not all of scikit-learn takes others."""
-    X = X.astype(np.float64, copy=False)
-    if sp.issparse(X) and X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < np.iinfo(np.int32).max:
-        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    if sp.issparse(X) and max(X.nnz, *X.shape) < np.iinfo(np.int32).max:
+        return _retyped(X, np.dtype(np.float64), np.dtype(np.int32))
+    return X.astype(np.float64, copy=False)
+
+
+def _alike(X: Data, Y: Data) -> tuple[Data, Data]:
+    """Both sparse if one is, and of one type, the wider of theirs, so that one loop of the core serves them."""
+    dtype = np.result_type(X.dtype, Y.dtype)
+    if sp.issparse(X) != sp.issparse(Y):
+        X, Y = sp.csr_array(X), sp.csr_array(Y)
+    if not sp.issparse(X):
+        return np.ascontiguousarray(X, dtype=dtype), np.ascontiguousarray(Y, dtype=dtype)
+    index = np.result_type(*(array.dtype for matrix in (X, Y) for array in (matrix.indices, matrix.indptr)))
+    return _retyped(X, dtype, index), _retyped(Y, dtype, index)
+
+
+def _retyped(X: Data, dtype: Any, index: Any) -> Data:
+    """CSR with values and indices of these types; X itself if it has them."""
+    if (X.dtype, X.indices.dtype, X.indptr.dtype) == (dtype, index, index):
+        return X
+    X = type(X)(X, dtype=dtype)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)  # given to SciPy, it might narrow them
     return X
+
+
+def _arrays(X: Data) -> tuple[NDArray[np.floating], NDArray[np.integer], NDArray[np.integer]]:
+    return X.data, X.indices, X.indptr
 
 
 def _centred(X: Data, Y: Data) -> tuple[Data, Data]:

@@ -46,6 +46,21 @@ TEST(exponential_agrees_with_the_standard_library) {
   CHECK(worst < 5e-16);  // both may be wrong by half an ulp and more
 }
 
+TEST(exponential_in_float_is_exact_to_2e_7_and_clamps_its_argument) {
+  double worst = 0.0;
+  for (Index step = 0; step <= 17400; ++step) {
+    float value = -87.0f + 0.01f * static_cast<float>(step);
+    const double exact = std::exp(static_cast<double>(value));
+    simd::exponential(1.0f, &value, 1);
+    worst = std::max(worst, std::abs(value - exact) / exact);
+  }
+  CHECK(worst < 2e-7);
+  float values[] = {-87.0f, -1e30f, -std::numeric_limits<float>::infinity(), 0.0f};
+  simd::exponential(1.0f, values, 4);
+  CHECK(values[1] == values[0] && values[2] == values[0] && std::isnormal(values[0]));
+  CHECK(values[3] == 1.0f);
+}
+
 TEST(exponential_of_zero_is_one) {
   double values[] = {0.0, -0.0};
   simd::exponential(-0.7, values, 2);

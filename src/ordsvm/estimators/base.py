@@ -22,6 +22,7 @@ from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem
 from ordsvm.result import combined
 from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, choose, solve
+from ordsvm.solvers.team import usable_threads
 
 Floats = NDArray[np.float64]
 
@@ -213,7 +214,7 @@ class KernelMachine(Machine):
     def _scores(self, X: Any) -> Floats:
         """f(x) for every row of X; a column for every problem where dual_coef_ has rows."""
         known = self.support_ if isinstance(self.kernel_, Precomputed) else self.support_vectors_
-        return finite_scores(self.kernel_.scores(X, known, self.dual_coef_.T))
+        return finite_scores(self.kernel_.scores(X, known, self.dual_coef_.T, usable_threads(self.n_threads)))
 
     @property
     def coef_(self) -> Floats:

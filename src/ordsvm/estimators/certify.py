@@ -103,7 +103,7 @@ def _scores(model: KernelMachine, X: Any, beta: Floats) -> tuple[Floats, float]:
     support = np.flatnonzero(beta.any(axis=1))
     if isinstance(model.kernel_, Precomputed):
         return X[:, support].astype(np.float64) @ beta[support], float(np.abs(np.diagonal(X)).max())
-    return model.kernel_.scores(X, X[support], beta[support]), model.kernel_.largest(X)
+    return model.kernel_.scores_in_numpy(X, X[support], beta[support]), model.kernel_.largest(X)
 
 
 def _total(proofs: Sequence[Certificate]) -> Certificate:

@@ -1,0 +1,220 @@
+#include "prediction/panel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "dispatch.hpp"
+
+namespace ordsvm::prediction {
+namespace {
+
+using simd::Reduction;
+
+// 32 bytes: with wider vectors the versions for machines that lack them are thirty times slower, while two of these
+// a cycle are as fast as one of 64 bytes.
+template <class T>
+constexpr Index width = 32 / sizeof(T);
+template <class T>
+using Vector [[gnu::vector_size(32)]] = T;
+
+constexpr Index at_once = 3, parts = 4;  // samples and vectors whose products are in registers together, 12 of them
+constexpr Index features_at_once = 64;   // of a tile: 16 KB, half a first-level cache
+
+/// As many values as a vector of T holds, converted to T.
+template <class T, class U>
+ORDSVM_INLINE void load(Vector<T>& value, const U* from) {
+  using Raw [[gnu::vector_size(width<T> * sizeof(U))]] = U;
+  Raw raw;
+  std::memcpy(&raw, from, sizeof raw);
+  value = __builtin_convertvector(raw, Vector<T>);
+}
+
+template <class T>
+ORDSVM_INLINE void store(T* to, const Vector<T>& value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+/// value = abs(value), by clearing the bit of the sign.
+template <class T>
+ORDSVM_INLINE void take_absolute(Vector<T>& value) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+  Vector<Bits> bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  bits &= std::numeric_limits<Bits>::max();
+  std::memcpy(&value, &bits, sizeof bits);
+}
+
+template <Reduction reduction, class T>
+ORDSVM_INLINE void accumulate(Vector<T>& sum, const Vector<T>& v, T x) {
+  if constexpr (reduction == Reduction::dot) {
+    sum += v * x;
+  } else {
+    Vector<T> difference = v - x;
+    if constexpr (reduction == Reduction::squared_distance)
+      sum += difference * difference;
+    else
+      take_absolute<T>(difference), sum += difference;
+  }
+}
+
+/// `rows` samples and half a tile: all sums stay in registers while the features of [begin, end) go by.
+template <Reduction reduction, Index rows, class T, class U>
+ORDSVM_INLINE void reduce_block(const U* X, Index stride, Index begin, Index end, const T* tile, T* out) {
+  Vector<T> sum[rows][parts] = {};
+  if (begin > 0)
+    for (Index r = 0; r < rows; ++r)
+      for (Index part = 0; part < parts; ++part) load<T>(sum[r][part], out + r * lanes<T> + part * width<T>);
+  for (Index j = begin; j < end; ++j) {
+    Vector<T> v[parts];
+    for (Index part = 0; part < parts; ++part) load<T>(v[part], tile + j * lanes<T> + part * width<T>);
+    for (Index r = 0; r < rows; ++r)
+      for (Index part = 0; part < parts; ++part)
+        accumulate<reduction, T>(sum[r][part], v[part], static_cast<T>(X[r * stride + j]));
+  }
+  for (Index r = 0; r < rows; ++r)
+    for (Index part = 0; part < parts; ++part) store<T>(out + r * lanes<T> + part * width<T>, sum[r][part]);
+}
+
+template <Reduction reduction, class T, class U>
+ORDSVM_INLINE void reduce(const DenseView<U>& X, const T* tile, T* out) {
+  const Index d = X.n_columns;
+  for (Index begin = 0; begin < std::max<Index>(d, 1); begin += features_at_once) {
+    const Index end = std::min(begin + features_at_once, d);
+    for (Index side = 0; side < lanes<T>; side += parts * width<T>) {
+      Index row = 0;
+      for (; row + at_once <= X.n_rows; row += at_once)
+        reduce_block<reduction, at_once>(X.values + row * d, d, begin, end, tile + side, out + row * lanes<T> + side);
+      for (; row < X.n_rows; ++row)
+        reduce_block<reduction, 1>(X.values + row * d, d, begin, end, tile + side, out + row * lanes<T> + side);
+    }
+  }
+}
+
+template <class T, class U>
+ORDSVM_INLINE void reduce(Reduction reduction, const DenseView<U>& X, const T* tile, T* out) {
+  switch (reduction) {
+    case Reduction::dot:
+      return reduce<Reduction::dot>(X, tile, out);
+    case Reduction::squared_distance:
+      return reduce<Reduction::squared_distance>(X, tile, out);
+    case Reduction::manhattan:
+      return reduce<Reduction::manhattan>(X, tile, out);
+  }
+}
+
+constexpr Index whole = lanes<double> / width<double>;  // vectors in a tile of doubles
+
+/// x.y, or the sum over shared features of |x| + |y| - |x-y|, and the norm of x.
+template <Reduction reduction, class Row>
+ORDSVM_INLINE double add_shared(const Row& x, const SparseTileView& tile, Vector<double>* sum) {
+  double norm = 0.0;
+  for (Index p = 0; p < x.length; ++p) {
+    const double value = x.values[p];
+    norm += reduction == Reduction::manhattan ? std::abs(value) : value * value;
+    const Index place = tile.slot[x.columns[p]];
+    if (place < 0) continue;
+    for (Index part = 0; part < whole; ++part) {
+      Vector<double> y;
+      load<double>(y, tile.values + place * lanes<double> + part * width<double>);
+      if constexpr (reduction == Reduction::manhattan) {
+        Vector<double> difference = y - value;
+        take_absolute<double>(difference);
+        take_absolute<double>(y);
+        sum[part] += std::abs(value) + y - difference;
+      } else {
+        sum[part] += y * value;
+      }
+    }
+  }
+  return norm;
+}
+
+template <Reduction reduction, class Row>
+ORDSVM_INLINE void reduce_sparse(const Row& x, const SparseTileView& tile, double* out) {
+  Vector<double> sum[whole] = {};
+  const double own = add_shared<reduction>(x, tile, sum);
+  for (Index part = 0; part < whole; ++part) {
+    if constexpr (reduction != Reduction::dot) {
+      Vector<double> other;
+      load<double>(other, tile.norm + part * width<double>);
+      sum[part] = own + other - (reduction == Reduction::manhattan ? 1.0 : 2.0) * sum[part];
+      sum[part] = sum[part] > 0 ? sum[part] : Vector<double>{};
+    }
+    store<double>(out + part * width<double>, sum[part]);
+  }
+}
+
+template <class Row>
+ORDSVM_INLINE void reduce_sparse(Reduction reduction, const Row& x, const SparseTileView& tile, double* out) {
+  switch (reduction) {
+    case Reduction::dot:
+      return reduce_sparse<Reduction::dot>(x, tile, out);
+    case Reduction::squared_distance:
+      return reduce_sparse<Reduction::squared_distance>(x, tile, out);
+    case Reduction::manhattan:
+      return reduce_sparse<Reduction::manhattan>(x, tile, out);
+  }
+}
+
+template <class T>
+ORDSVM_INLINE void add_products(const T* K, Index n_rows, const double* weight, Index n_machines, double* total) {
+  for (Index row = 0; row < n_rows; ++row, K += lanes<T>)
+    for (Index machine = 0; machine < n_machines; ++machine, total += partial) {
+      Vector<double> sum[2], value, own;
+      for (Index side = 0; side < 2; ++side) load<double>(sum[side], total + side * width<double>);
+      for (Index lane = 0; lane < lanes<T>; lane += partial)
+        for (Index side = 0; side < 2; ++side) {
+          load<double>(value, K + lane + side * width<double>);
+          load<double>(own, weight + machine * lanes<T> + lane + side * width<double>);
+          sum[side] += value * own;
+        }
+      for (Index side = 0; side < 2; ++side) store<double>(total + side * width<double>, sum[side]);
+    }
+}
+
+}  // namespace
+
+ORDSVM_DISPATCH void reduce_panel(Reduction reduction, const DenseView<double>& X, const double* tile, double* out) {
+  reduce(reduction, X, tile, out);
+}
+
+ORDSVM_DISPATCH void reduce_panel(Reduction reduction, const DenseView<float>& X, const double* tile, double* out) {
+  reduce(reduction, X, tile, out);
+}
+
+ORDSVM_DISPATCH void reduce_panel(Reduction reduction, const DenseView<float>& X, const float* tile, float* out) {
+  reduce(reduction, X, tile, out);
+}
+
+ORDSVM_DISPATCH void reduce_row(Reduction reduction, const SparseRow<float, std::int32_t>& x,
+                                const SparseTileView& tile, double* out) {
+  reduce_sparse(reduction, x, tile, out);
+}
+
+ORDSVM_DISPATCH void reduce_row(Reduction reduction, const SparseRow<float, std::int64_t>& x,
+                                const SparseTileView& tile, double* out) {
+  reduce_sparse(reduction, x, tile, out);
+}
+
+ORDSVM_DISPATCH void reduce_row(Reduction reduction, const SparseRow<double, std::int32_t>& x,
+                                const SparseTileView& tile, double* out) {
+  reduce_sparse(reduction, x, tile, out);
+}
+
+ORDSVM_DISPATCH void reduce_row(Reduction reduction, const SparseRow<double, std::int64_t>& x,
+                                const SparseTileView& tile, double* out) {
+  reduce_sparse(reduction, x, tile, out);
+}
+
+ORDSVM_DISPATCH void contract(const double* K, Index n_rows, const double* weight, Index n_machines, double* total) {
+  add_products(K, n_rows, weight, n_machines, total);
+}
+
+ORDSVM_DISPATCH void contract(const float* K, Index n_rows, const double* weight, Index n_machines, double* total) {
+  add_products(K, n_rows, weight, n_machines, total);
+}
+
+}  // namespace ordsvm::prediction

@@ -1,0 +1,32 @@
+// What a trained machine says of samples: f(x) = sum over support vectors v of weight_v k(x, v).
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "kernels.hpp"
+
+namespace ordsvm::prediction {
+
+/// weights[v * n_machines + machine]: machines on the same support vectors share the values of the kernel.
+struct Weights {
+  std::span<const double> values;
+  Index n_machines;
+};
+
+/// Asked now and then by the calling thread; true stops the computation, and so does whatever it throws.
+using Ask = std::function<bool()>;
+
+/// out = k(samples, support) @ weights, row by row. No more of the kernel's values than a panel are in memory at once,
+/// and a row's scores do not depend on what other rows there are, nor on the number of threads.
+///
+/// Dense data: sums of differences, not of norms, in the type of the data where the kernel's values lie between 0 and
+/// 1 (rbf, laplacian), else in double. CSR data: in double, because norms cancel. Scores are summed in double.
+template <class T>
+void scores(const Kernel& kernel, const DenseView<T>& samples, const DenseView<T>& support, const Weights& weights,
+            std::span<double> out, int n_threads, const Ask& ask);
+template <class T, class I>
+void scores(const Kernel& kernel, const CsrView<T, I>& samples, const CsrView<T, I>& support, const Weights& weights,
+            std::span<double> out, int n_threads, const Ask& ask);
+
+}  // namespace ordsvm::prediction

@@ -67,35 +67,29 @@ class Gcd {
         frontier_(hinges, state.scores().working(), variables.alpha) {}
 
   Outcome run(const Limits& limits, Monitor& monitor) {
-    Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
-    for (Index steps = 0;; ++steps) {
-      const auto outcome = [&](Status status) { return Outcome{status, steps, state_.rows_computed()}; };
-      if (!finish.trusted(state_, steps)) return outcome(Status::imprecise);
-      Index hinge = choose(finish.aim());
-      if (hinge < 0) {
-        if (!state_.recompute(monitor, steps)) return outcome(Status::stopped);
-        if (const auto end = finish.decide(exact_violation(hinges_, variables_))) return outcome(*end);
-        hinge = choose(finish.aim());
-        if (hinge < 0) return outcome(Status::imprecise);
-      }
-      if (steps >= limits.max_steps) return outcome(Status::max_iter);
-      if (monitor.stop(steps, state_.rows_computed())) return outcome(Status::stopped);
-      coordinate_step(hinges_, state_, variables_.alpha[hinge], hinge);
-      projections_.update(hinge, variables_.alpha[hinge]);
-      frontier_.update(hinge, variables_.alpha[hinge]);
-    }
+    return iterate<T>(*this, state_, hinges_.n_samples, limits, monitor);
   }
+
+  bool choose(double tol) {
+    chosen_ = choose_hinge(hinges_, state_, projections_, frontier_, variables_.threshold, tol).hinge;
+    return chosen_ >= 0;
+  }
+
+  void step() {
+    coordinate_step(hinges_, state_, variables_.alpha[chosen_], chosen_);
+    projections_.update(chosen_, variables_.alpha[chosen_]);
+    frontier_.update(chosen_, variables_.alpha[chosen_]);
+  }
+
+  double exact_violation() const { return ordsvm::exact_violation(hinges_, variables_); }
 
  private:
-  Index choose(double tol) const {
-    return choose_hinge(hinges_, state_, projections_, frontier_, variables_.threshold, tol).hinge;
-  }
-
   const Hinges& hinges_;
   KernelState<T>& state_;
   Variables variables_;
   Projections<T> projections_;
   Frontier<T> frontier_;
+  Index chosen_ = -1;
 };
 
 }  // namespace ordsvm

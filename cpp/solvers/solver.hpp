@@ -74,4 +74,23 @@ class Finish {
   Monitor& monitor_;
 };
 
+/// The loop of a solver that one thread leads. A method can `choose(tol)` what to do next (false if nothing violates by
+/// more than tol), take that `step()`, and tell the `exact_violation()` once scores are recomputed.
+template <class T, class Method, class State>
+Outcome iterate(Method& method, State& state, Index n_samples, const Limits& limits, Monitor& monitor) {
+  Finish<T> finish(limits.tol, n_samples, monitor);
+  for (Index steps = 0;; ++steps) {
+    const auto outcome = [&](Status status) { return Outcome{status, steps, state.rows_computed()}; };
+    if (!finish.trusted(state, steps)) return outcome(Status::imprecise);
+    if (!method.choose(finish.aim())) {
+      if (!state.recompute(monitor, steps)) return outcome(Status::stopped);
+      if (const auto end = finish.decide(method.exact_violation())) return outcome(*end);
+      if (!method.choose(finish.aim())) return outcome(Status::imprecise);
+    }
+    if (steps >= limits.max_steps) return outcome(Status::max_iter);
+    if (monitor.stop(steps, state.rows_computed())) return outcome(Status::stopped);
+    method.step();
+  }
+}
+
 }  // namespace ordsvm

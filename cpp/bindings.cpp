@@ -11,6 +11,7 @@
 #include "solvers/asygcd.hpp"
 #include "solvers/asyorgcd.hpp"
 #include "solvers/gcd.hpp"
+#include "solvers/parsmo.hpp"
 #include "solvers/smo.hpp"
 
 namespace ordsvm {
@@ -101,6 +102,14 @@ Outcome solve_smo(const Table& table, const Cache& cache, const Limits& limits, 
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
     KernelState state(rows, table.hinges, variables);
     return Smo(table.hinges, state, variables, selection).run(limits, monitor);
+  });
+}
+
+Outcome solve_parsmo(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+                     const nb::object& watch, const ParsmoOptions& options) {
+  return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
+    KernelState state(rows, table.hinges, variables);
+    return Parsmo(table.hinges, state, variables, options).run(limits, monitor);
   });
 }
 
@@ -246,6 +255,15 @@ void bind_solvers(nb::module_& m) {
   m.def("asyorgcd", &solve_asyorgcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a,
         "max_inner_steps"_a);
   m.def("smo", &solve_smo, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
+  nb::enum_<Others>(m, "Others").value("light", Others::light).value("cache", Others::cache);
+  nb::class_<ParsmoOptions>(m, "ParsmoOptions")
+      .def(
+          "__init__",
+          [](ParsmoOptions* self, Others others, Index n_pairs, double epsilon, bool gathering, int n_threads) {
+            new (self) ParsmoOptions{others, n_pairs, epsilon, gathering, n_threads};
+          },
+          "others"_a, "n_pairs"_a, "epsilon"_a, "gathering"_a, "n_threads"_a);
+  m.def("parsmo", &solve_parsmo, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "options"_a);
   m.def("gcd", &solve_gcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a);
 }
 

@@ -20,25 +20,35 @@ namespace ordsvm {
 template <class T>
 class Frontier {
  public:
-  Frontier(const Hinges& hinges, std::span<const T> score, std::span<const double> alpha)
-      : hinges_(hinges), score_(score), up_(hinges.size()), low_(hinges.size()) {
+  /// `margin`: the share of its cap within which a hinge counts as being at a bound (the epsilon of Manno et al. 2018).
+  Frontier(const Hinges& hinges, std::span<const T> score, std::span<const double> alpha, double margin = 0.0)
+      : hinges_(hinges), score_(score), margin_(margin), up_(hinges.size()), low_(hinges.size()) {
     for (Index v = 0; v < hinges.size(); ++v) update(v, alpha[v]);
   }
 
   /// To be called when alpha_v has moved.
   void update(Index v, double alpha) {
-    constexpr T infinity = std::numeric_limits<T>::infinity();
     const T shift = static_cast<T>(-hinges_.sign[v] * hinges_.offset[v]);
-    const bool above_zero = alpha > 0.0, below_cap = alpha < hinges_.cap[v];
+    const double margin = margin_ * hinges_.cap[v];
+    const bool above_zero = alpha > margin, below_cap = alpha < hinges_.cap[v] - margin;
     up_[v] = (hinges_.sign[v] > 0 ? below_cap : above_zero) ? shift : infinity;
     low_[v] = (hinges_.sign[v] > 0 ? above_zero : below_cap) ? shift : -infinity;
   }
 
+  /// Leaves a hinge out until it is updated.
+  void hide(Index v) {
+    up_[v] = infinity;
+    low_[v] = -infinity;
+  }
+
   /// b_up and b_low of threshold k with the hinges that set them (numbers of the whole table, or -1).
-  simd::Extremes extremes(Index k) const {
-    simd::Extremes found = simd::extremes(range(k));
-    if (found.up_at >= 0) found.up_at += hinges_.first[k];
-    if (found.low_at >= 0) found.low_at += hinges_.first[k];
+  simd::Extremes extremes(Index k) const { return extremes(k, hinges_.first[k], hinges_.first[k + 1]); }
+
+  /// The same for some of its hinges, begin <= v < end.
+  simd::Extremes extremes(Index k, Index begin, Index end) const {
+    simd::Extremes found = simd::extremes(range(k, begin, end));
+    if (found.up_at >= 0) found.up_at += begin;
+    if (found.low_at >= 0) found.low_at += begin;
     return found;
   }
 
@@ -46,15 +56,17 @@ class Frontier {
   Index best_partner(Index first, Index last, const simd::Anchor<T>& anchor) const {
     simd::Partner best{0.0, -1};
     for (Index k = first; k <= last; ++k) {
-      const simd::Partner found = simd::best_partner(range(k), anchor);
+      const simd::Partner found = simd::best_partner(range(k, hinges_.first[k], hinges_.first[k + 1]), anchor);
       if (found.gain > best.gain) best = {found.gain, found.at + hinges_.first[k]};
     }
     return best.at;
   }
 
  private:
-  simd::Range<T> range(Index k) const {
-    const Index begin = hinges_.first[k], count = hinges_.first[k + 1] - begin;
+  static constexpr T infinity = std::numeric_limits<T>::infinity();
+
+  simd::Range<T> range(Index k, Index begin, Index end) const {
+    const Index count = end - begin;
     const bool consecutive = hinges_.consecutive[k] && count > 0;
     return {score_.data(),
             consecutive ? nullptr : hinges_.sample.data() + begin,
@@ -66,6 +78,7 @@ class Frontier {
 
   const Hinges& hinges_;
   std::span<const T> score_;
+  double margin_;
   std::vector<T> up_, low_;
 };
 

@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,23 @@ class RowCache {
       }
       changed_.wait(lock);
     }
+  }
+
+  /// Row i if it is there.
+  std::optional<Pin> pin_if_held(Index i) {
+    const std::lock_guard lock(mutex_);
+    const int slot = slot_of_[i];
+    if (slot < 0 || !slots_[slot].ready) return std::nullopt;
+    hold(slot);
+    return Pin(this, slot);
+  }
+
+  /// held[i] = whether row i is there.
+  void list(std::span<char> held) {
+    const std::lock_guard lock(mutex_);
+    std::fill(held.begin(), held.end(), 0);
+    for (const Slot& slot : slots_)
+      if (slot.ready) held[slot.row] = 1;
   }
 
  private:

@@ -78,6 +78,9 @@ class Scores<double> {
   void add(double delta, const double* row_plus, const double* row_minus) {
     simd::add_rows(exact_.data(), delta, row_plus, row_minus, exact_.size());
   }
+  void add(double delta, const double* row, std::size_t begin, std::size_t end) {
+    simd::add_row(exact_.data() + begin, delta, row + begin, end - begin);
+  }
 
  private:
   std::span<double> exact_;
@@ -102,6 +105,10 @@ class Scores<float> {
   }
   void add(double delta, const float* row_plus, const float* row_minus) {
     simd::add_rows(exact_.data(), rounded_.data(), delta, row_plus, row_minus, exact_.size());
+  }
+  /// The same for samples begin <= i < end.
+  void add(double delta, const float* row, std::size_t begin, std::size_t end) {
+    simd::add_row(exact_.data() + begin, rounded_.data() + begin, delta, row + begin, end - begin);
   }
 
  private:
@@ -130,6 +137,7 @@ class KernelState {
     variables_.threshold[k] -= penalty_ * delta;
   }
 
+  RowCache<T>& cache() { return cache_; }
   auto pin(Index i) { return cache_.pin(i); }
   Scores<T>& scores() { return scores_; }
   std::span<const T> diagonal() const { return diagonal_; }

@@ -10,14 +10,26 @@ from ordsvm import SVORIM, certify, formulations
 from ordsvm.kernels import RBF, Custom, Kernel, Linear, Precomputed
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.result import Progress
-from ordsvm.solvers import GCD, SMO, SOLVERS, Block, Control, KernelMatrix, Solver, choose, solve
+from ordsvm.solvers import (
+    GCD,
+    SMO,
+    SOLVERS,
+    Block,
+    Control,
+    KernelMatrix,
+    ParsmoCache,
+    ParsmoLight,
+    Solver,
+    choose,
+    solve,
+)
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.oracle import dual_optimum
 
 VARIANTS: list[Solver] = [
     SMO(selection, precision) for selection in ("second-order", "mvp") for precision in ("float32", "float64")
 ]
-VARIANTS += [GCD(precision) for precision in ("float32", "float64")]
+VARIANTS += [GCD(precision) for precision in ("float32", "float64")] + [ParsmoLight(4), ParsmoCache(3)]
 VARIANTS += [Block(), Block(precision="float64"), Block(q1=12, q2=4)]
 THRESHOLDS = {name: make(np.array([0, 1, 2, 3]), N_RANKS, 1.0).thresholds for name, make in FORMULATIONS.items()}
 PAIRS = [(name, solver) for name in FORMULATIONS for solver in VARIANTS if THRESHOLDS[name] in solver.accepts]
@@ -159,7 +171,7 @@ def test_a_stopped_run_has_an_honest_certificate(name):
 def test_an_unreachable_tolerance_is_not_reported_as_reached(solver):
     """Below rounding the solver has to give up; it must then not claim convergence."""
     X, y = random_data(17, n=40)
-    name = "svorim" if isinstance(solver, SMO) else "svor"
+    name = "svorim" if Thresholds.FREE in solver.accepts else "svor"
     problem, kernel = FORMULATIONS[name](y, N_RANKS, 100.0), RBF(0.3)
     result = solve(problem, matrix_of(kernel, X), solver, Control(tol=3e-15, max_iter=50_000)).result
     exact = problem.violation(result.alpha, kernel.rows(X).product(problem.beta(result.alpha)))

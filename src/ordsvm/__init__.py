@@ -22,7 +22,7 @@ from ordsvm.estimators import (
 )
 from ordsvm.linear import DCD1, DCD2, RankDCD, RowStore
 from ordsvm.result import FitResult, Progress
-from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD, Block
+from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD, Block, ParsmoCache, ParsmoLight
 
 __version__ = version("ordsvm")
 
@@ -47,6 +47,8 @@ __all__ = [
     "LinearSVC",
     "LinearSVOR",
     "LinearSVR",
+    "ParsmoCache",
+    "ParsmoLight",
     "Progress",
     "RankDCD",
     "RedSVM",

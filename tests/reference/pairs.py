@@ -14,8 +14,8 @@ def rooms(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def worst_pair(problem: Problem, score, fall_room, rise_room, mu) -> tuple[float, int, int]:
     """The largest violation and its pair: gamma falls at threshold k and rises at l.
 
-    Free: l = k. Ordered: the mu between take up the difference, rising if l > k, falling if l < k, for which all of them
-    must be active.
+    Free: l = k. Ordered: the mu between take up the difference, rising if l > k, falling if l < k, for which all of
+    them must be active.
     """
     h, m, ordered = problem.hinges, problem.n_thresholds, problem.thresholds is Thresholds.ORDERED
     level = score[h.sample] - h.sign * h.offset
@@ -41,7 +41,7 @@ def length(problem: Problem, K: np.ndarray, alpha, mu, pair: tuple[float, int, i
 
 
 def move(problem: Problem, alpha, mu, low: int, up: int, t: float) -> None:
-    """gamma falls by t through one hinge and rises by t through the other; where alpha gets to a bound it is put there."""
+    """gamma falls by t through `low` and rises by t through `up`; where alpha gets to a bound it is put there."""
     h, (fall_room, rise_room) = problem.hinges, rooms(problem, alpha)
     k, l = h.threshold[[low, up]]
     mu[l + 1 : k + 1] -= t

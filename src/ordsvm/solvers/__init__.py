@@ -14,6 +14,7 @@ from ordsvm.solvers.asyorgcd import AsyORGCD
 from ordsvm.solvers.base import Control, Floats, KernelMatrix, Run, Solver
 from ordsvm.solvers.block import Block
 from ordsvm.solvers.gcd import GCD
+from ordsvm.solvers.parsmo import ParsmoCache, ParsmoLight
 from ordsvm.solvers.smo import SMO
 
 __all__ = [
@@ -26,13 +27,16 @@ __all__ = [
     "Block",
     "Control",
     "KernelMatrix",
+    "ParsmoCache",
+    "ParsmoLight",
     "Solution",
     "Solver",
     "choose",
     "solve",
 ]
 
-SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD)}
+KINDS: tuple[type[Solver], ...] = (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD, ParsmoLight, ParsmoCache)
+SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in KINDS}
 
 
 @dataclass(frozen=True)

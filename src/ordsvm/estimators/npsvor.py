@@ -130,7 +130,7 @@ class NPSVOR(RankMachines, OneThresholdMachine):
     verbose : bool, default=False
         Write a line about the progress to stderr several times a second.
     n_threads : int or None, default=None
-        For prediction and the asynchronous solvers; None is every core that this process may use. Other solvers take one.
+        For prediction and the solvers that take several; None is every core that this process may use.
 
     Attributes
     ----------

@@ -107,7 +107,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     verbose : bool, default=False
         Write a line about the progress to stderr several times a second.
     n_threads : int or None, default=None
-        For prediction and the asynchronous solvers; None is every core that this process may use. Other solvers take one.
+        For prediction and the solvers that take several; None is every core that this process may use.
     early_stopping : bool, default=False
         Stop when the mean absolute error of validation samples no longer falls. A run that this, max_iter, time_limit
         or the callback cuts short leaves the model of the look with the least error; a run that converges, the optimum.

@@ -21,6 +21,7 @@ from ordsvm.estimators import (
     certify,
 )
 from ordsvm.linear import DCD1, DCD2, RankDCD, RowStore
+from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD, Block, ParsmoCache, ParsmoLight
 
@@ -49,6 +50,7 @@ __all__ = [
     "LinearSVR",
     "ParsmoCache",
     "ParsmoLight",
+    "OrdinalSearchCV",
     "Progress",
     "RankDCD",
     "RedSVM",

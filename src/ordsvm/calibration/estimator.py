@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm.calibration.conformal import Conformal, middle_ranks
 from ordsvm.calibration.maps import MAPS, ProbabilityMap
 from ordsvm.checks import check_choice, check_number
-from ordsvm.estimators.folds import Fold, make_folds, take, take_samples
+from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_samples
 from ordsvm.estimators.ordinal import SVOR
 from ordsvm.estimators.validation import check_features, check_sample_weight, weight_argument
 from ordsvm.labels import label_array, rank_codes, require_y
@@ -132,7 +132,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         weight = check_sample_weight(sample_weight, len(label_array(y)))
         counting = np.flatnonzero(weight)
         known = np.arange(len(weight)) if self._is_trained() else counting
-        return take_samples(self._given(), X, counting, known), take(y, counting), weight[counting]
+        return take_samples(X, counting, known, is_pairwise(self._given())), take(y, counting), weight[counting]
 
     def _trained(self, X: Any, y: Any, sample_weight: Any) -> Any:
         if not self._is_trained():
@@ -146,9 +146,9 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         def scores(fold: Fold) -> Floats:
             machine = clone(self._given())
-            samples = take_samples(machine, X, fold.train, fold.train)
+            samples, others = (take_samples(X, which, fold.train, is_pairwise(machine)) for which in fold)
             machine.fit(samples, take(y, fold.train), **weight_argument(machine, take(sample_weight, fold.train)))
-            return rank_score(machine, take_samples(machine, X, fold.test, fold.train))
+            return rank_score(machine, others)
 
         found = Parallel(n_jobs=self.n_jobs)(delayed(scores)(fold) for fold in folds)
         score = np.empty(sum(len(fold.test) for fold in folds))

@@ -149,8 +149,7 @@ class KernelMachine(Machine):
         """Solves the problems and keeps β and the result."""
         solver = choose(self.solver, task.problems[0].thresholds)
         samples = self._samples(X, task.order)
-        gamma = gamma_value(self.gamma, samples) if isinstance(self.kernel, str) else 1.0
-        kernel = make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
+        kernel = self._make_kernel(samples)
         matrix = KernelMatrix(kernel.rows(samples), float(self.cache_size))
         control = self._control()
         if task.validation is not None:
@@ -165,6 +164,11 @@ class KernelMachine(Machine):
         self.result_ = combined([solution.result for solution in solutions])
         self.n_iter_ = self.result_.n_iter
         self._keep_support(X, solutions, order)
+
+    def _make_kernel(self, samples: Any) -> Kernel:
+        """The kernel for these training samples, of which gamma may be a function."""
+        gamma = gamma_value(self.gamma, samples) if isinstance(self.kernel, str) else 1.0
+        return make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
 
     def _samples(self, X: Any, order: NDArray[np.int64]) -> Any:
         """The samples of a problem in its order: rows of X, and the columns too where X is a kernel matrix."""
@@ -194,14 +198,21 @@ class KernelMachine(Machine):
         return solutions
 
     def _starts(self, problems: Sequence[Problem]) -> Sequence[Floats | None]:
-        """With warm_start, the previous α, if it has as many hinges, stretched to the new caps."""
+        """With warm_start, the previous α, if it has as many hinges, stretched to the new caps.
+
+        Where no α is at its cap, the price of a hinge was no limit to anyone, and the same α solves the problem at
+        any higher price: it stays as it is.
+        """
         if not self.warm_start or not hasattr(self, "result_"):
             return [None] * len(problems)
         alpha = self.result_.alpha
         ends = np.cumsum([len(problem.hinges) for problem in problems])
         if len(alpha) != ends[-1]:
             return [None] * len(problems)
-        return np.split(alpha * (float(self.C) / self._trained_C), ends[:-1])
+        stretch = float(self.C) / self._trained_C
+        starts = np.split(alpha, ends[:-1])
+        pairs = zip(problems, starts, strict=True)
+        return [start * (1.0 if np.all(start < p.hinges.cap / stretch) else stretch) for p, start in pairs]
 
     def _keep_support(self, X: Any, solutions: Sequence[Solution], order: NDArray[np.int64]) -> None:
         beta = np.zeros((len(solutions), X.shape[0]))

@@ -29,7 +29,12 @@ def take(values: Any, which: Ints) -> Any:
     return None if values is None else _safe_indexing(values, which)
 
 
-def take_samples(estimator: Any, X: Any, which: Ints, known: Ints) -> Any:
+def is_pairwise(estimator: Any) -> bool:
+    """Whether its samples are rows of a kernel matrix."""
+    return bool(get_tags(estimator).input_tags.pairwise)
+
+
+def take_samples(X: Any, which: Ints, known: Ints, pairwise: bool) -> Any:
     """Rows of X for an estimator trained on the rows `known`: of a kernel matrix, only their columns."""
     rows = take(X, which)
-    return _safe_indexing(rows, known, axis=1) if get_tags(estimator).input_tags.pairwise else rows
+    return _safe_indexing(rows, known, axis=1) if pairwise else rows

@@ -1,0 +1,172 @@
+"""The work of a search, cut into jobs that can run side by side: a fold, and candidates that share something there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from ordsvm.estimators.base import KernelMachine
+from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
+from ordsvm.estimators.machine import Machine
+from ordsvm.kernels import Kernel
+from ordsvm.model_selection.known_kernel import KernelStore, KnownKernel
+from ordsvm.model_selection.paths import LIMITS, Judge, Outcome, Parameters, Samples, follow, grouped, may_follow
+
+KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some candidates, by their places in the list of all, on one fold."""
+
+    places: list[int]
+    fold: int
+    run: Callable[[], list[Outcome]]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Candidates tried on folds of samples.
+
+    The estimator may be a pipeline: if candidates differ in parameters of its last step alone, the steps before it are
+    fitted once a fold. A bare machine sees the same samples in all folds, and so the same kernel values.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    sample_weight: Any
+    folds: list[Fold]
+    judge: Judge
+    n_jobs: int | None
+    verbose: int
+    memory_limit: float  # bytes
+
+    def run(self, candidates: Sequence[Parameters]) -> list[list[Outcome]]:
+        """Outcomes of every candidate on every fold."""
+        own = self._own_parameters(candidates)
+        if own is None or not isinstance(self.machine, Machine):
+            return self._collect(len(candidates), self._single_jobs(candidates))
+        if self._can_share_kernels(own):
+            return self._collect(len(candidates), self._kernel_jobs(own), require="sharedmem")
+        return self._collect(len(candidates), self._path_jobs(own))
+
+    # The estimator
+
+    @cached_property
+    def machine(self) -> Any:
+        return self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
+
+    @cached_property
+    def prefix(self) -> str:
+        """Of the names of the machine's parameters."""
+        return f"{self.estimator.steps[-1][0]}__" if isinstance(self.estimator, Pipeline) else ""
+
+    @cached_property
+    def _views(self) -> list[Any]:
+        """The samples as the machine sees them in each fold; one entry if all folds see the same."""
+        if not isinstance(self.estimator, Pipeline) or len(self.estimator) == 1:
+            return [self.X]
+        return [
+            clone(self.estimator[:-1]).fit(take(self.X, fold.train), take(self.y, fold.train)).transform(self.X)
+            for fold in self.folds
+        ]
+
+    def _view(self, fold: int) -> Any:
+        return self._views[fold % len(self._views)]
+
+    def _own_parameters(self, candidates: Sequence[Parameters]) -> list[Parameters] | None:
+        """The candidates with the machine's own names of its parameters; None if there are others."""
+        if any(not name.startswith(self.prefix) for parameters in candidates for name in parameters):
+            return None
+        cut = len(self.prefix)
+        return [{name[cut:]: value for name, value in parameters.items()} for parameters in candidates]
+
+    # Jobs
+
+    def _single_jobs(self, candidates: Sequence[Parameters]) -> list[Job]:
+        """One candidate at a time, as for any estimator."""
+
+        def job(place: int, fold: int) -> Job:
+            samples = self._samples(fold, self.X, is_pairwise(self.estimator))
+            parameters = candidates[place]
+            return Job([place], fold, lambda: follow(self._fresh, [parameters], *samples, self.judge))
+
+        return [job(place, fold) for place in range(len(candidates)) for fold in range(len(self.folds))]
+
+    def _fresh(self, parameters: Parameters) -> Any:
+        return clone(self.estimator).set_params(**parameters)
+
+    def _path_jobs(self, own: Sequence[Parameters]) -> list[Job]:
+        """All candidates that differ in C alone."""
+
+        def job(places: list[int], fold: int) -> Job:
+            samples = self._samples(fold, self._view(fold), is_pairwise(self.machine))
+            chosen = [own[place] for place in places]
+            return Job(places, fold, lambda: follow(self._fresh_machine, chosen, *samples, self.judge))
+
+        groups = grouped(own, lambda name: name != "C")
+        return [job(places, fold) for places in groups for fold in range(len(self.folds))]
+
+    def _fresh_machine(self, parameters: Parameters) -> Any:
+        return clone(self.machine).set_params(**parameters)
+
+    def _can_share_kernels(self, own: Sequence[Parameters]) -> bool:
+        """Whether kernel matrices, and what is cut out of them for the folds, fit into memory."""
+        limited = any(name in LIMITS for parameters in own for name in parameters)
+        if not isinstance(self.machine, KernelMachine) or not may_follow(self.machine) or limited:
+            return False
+        n, workers = len(self.y), min(effective_n_jobs(self.n_jobs), len(self.folds))
+        return 8.0 * n * n * (1 + 2 * workers) <= self.memory_limit
+
+    def _kernel_jobs(self, own: Sequence[Parameters]) -> list[Job]:
+        """All candidates with the same kernel."""
+        views = [clone(self.machine)._check_training_data(view) for view in self._views]
+        numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
+        plans: list[tuple[list[int], int, Kernel, Hashable]] = []
+        for places in grouped(own, lambda name: name in KERNEL_PARAMETERS):
+            machine = self._fresh_machine(own[places[0]])
+            for fold in range(len(self.folds)):
+                which = fold % len(views)
+                kernel = machine._make_kernel(take(views[which], self.folds[fold].train))
+                plans.append((places, fold, kernel, (which, kernel)))
+        store = KernelStore(plan[-1] for plan in plans)
+
+        def job(places: list[int], fold: int, kernel: Kernel, name: Hashable) -> Job:
+            def run() -> list[Outcome]:
+                known = KnownKernel(store.get(name, kernel, views[fold % len(views)]))
+                chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
+                samples = self._samples(fold, numbers, pairwise=False)
+                outcomes = follow(lambda p: self._fresh_machine(p | {"kernel": known}), chosen, *samples, self.judge)
+                store.used(name)
+                return outcomes
+
+            return Job(places, fold, run)
+
+        return [job(*plan) for plan in plans]
+
+    def _samples(self, fold: int, X: Any, pairwise: bool) -> tuple[Samples, Samples]:
+        """Those to train on and those to test."""
+        known = self.folds[fold].train
+
+        def samples(which: Ints) -> Samples:
+            return Samples(
+                take_samples(X, which, known, pairwise), take(self.y, which), take(self.sample_weight, which)
+            )
+
+        return samples(known), samples(self.folds[fold].test)
+
+    def _collect(self, n_candidates: int, jobs: Sequence[Job], **options: Any) -> list[list[Outcome]]:
+        found = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **options)(delayed(job.run)() for job in jobs)
+        table: list[dict[int, Outcome]] = [{} for _ in range(n_candidates)]
+        for job, outcomes in zip(jobs, found, strict=True):
+            for place, outcome in zip(job.places, outcomes, strict=True):
+                table[place][job.fold] = outcome
+        return [[row[fold] for fold in range(len(self.folds))] for row in table]

@@ -1,0 +1,132 @@
+"""One fold's share of a search: machines trained along paths of rising C, each from where the last one ended."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+from sklearn.exceptions import FitFailedWarning
+
+from ordsvm.checks import caller_level
+from ordsvm.estimators.machine import Machine
+from ordsvm.estimators.validation import weight_argument
+from ordsvm.metrics import OrdinalScorer
+
+Parameters = dict[str, Any]
+Scorer = Callable[..., float]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a fold trains on, or what it tests; weights may be None."""
+
+    X: Any
+    y: Any
+    weight: Any
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How a trained machine is scored, and what becomes of one that cannot be trained."""
+
+    scorers: dict[str, Scorer]
+    train_too: bool
+    error_score: Any
+
+    def scores(self, machine: Any, samples: Samples) -> dict[str, float]:
+        return {
+            name: float(scorer(machine, samples.X, samples.y, **_weight_for(scorer, samples.weight)))
+            for name, scorer in self.scorers.items()
+        }
+
+
+def _weight_for(scorer: Any, weight: Any) -> dict[str, Any]:
+    """Weights go to the scorers that take them."""
+    function = scorer.metric if isinstance(scorer, OrdinalScorer) else scorer
+    return {"sample_weight": weight} if weight is not None and "sample_weight" in signature(function).parameters else {}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One candidate on one fold."""
+
+    test: dict[str, float]
+    train: dict[str, float]
+    fit_seconds: float
+    score_seconds: float
+
+
+LIMITS = ("max_iter", "callback", "early_stopping")  # parameters by which a fit may end before the optimum
+
+
+def may_follow(machine: Any) -> bool:
+    """Whether a fit from another start ends at the same machine: at the optimum, and not before."""
+    unlimited = isinstance(machine, Machine) and machine.max_iter == -1 and machine.callback is None
+    return unlimited and not getattr(machine, "early_stopping", False)
+
+
+def grouped(candidates: Sequence[Parameters], counts: Callable[[str], bool]) -> list[list[int]]:
+    """Places of candidates whose parameters of those names are the same.
+
+    The same means the same objects, as grids combine them: values need be neither hashable nor comparable.
+    """
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, parameters in enumerate(candidates):
+        shared = tuple((name, id(value)) for name, value in sorted(parameters.items()) if counts(name))
+        groups.setdefault(shared, []).append(place)
+    return list(groups.values())
+
+
+def follow(
+    make: Callable[[Parameters], Any], candidates: Sequence[Parameters], train: Samples, test: Samples, judge: Judge
+) -> list[Outcome]:
+    """Outcomes of all candidates, in their order; `make` gives a new estimator with the given parameters.
+
+    Candidates that differ in C alone are a path from the least C to the largest, walked by one machine.
+    """
+    outcomes: dict[int, Outcome] = {}
+    for path in grouped(candidates, lambda name: name != "C"):
+        walker = make(candidates[path[0]])
+        walks = len(path) > 1 and may_follow(walker)
+        if walks:
+            walker.warm_start = True
+            path.sort(key=lambda place: candidates[place]["C"])
+        for place in path:
+            if walks:
+                walker.C = candidates[place]["C"]
+            outcomes[place] = evaluate(walker if walks else make(candidates[place]), train, test, judge)
+    return [outcomes[place] for place in range(len(candidates))]
+
+
+def evaluate(machine: Any, train: Samples, test: Samples, judge: Judge) -> Outcome:
+    """Trains and scores; a fit that fails scores `error_score`, with a warning, unless that is "raise"."""
+    began = time.perf_counter()
+    weighted = weight_argument(machine, train.weight)
+    try:
+        machine.fit(train.X, train.y, **weighted)
+    except Exception:
+        if judge.error_score == "raise":
+            raise
+        _warn_failed(machine, judge.error_score)
+        failed = dict.fromkeys(judge.scorers, float(judge.error_score))
+        return Outcome(failed, failed, time.perf_counter() - began, 0.0)
+    trained = time.perf_counter()
+    scores = judge.scores(machine, test)
+    scored = time.perf_counter()
+    of_training = judge.scores(machine, train) if judge.train_too else {}
+    return Outcome(scores, of_training, trained - began, scored - trained)
+
+
+def _warn_failed(machine: Any, error_score: Any) -> None:
+    reason = traceback.format_exc(limit=0).strip().splitlines()[-1]
+    warnings.warn(
+        f"A fit of {type(machine).__name__} failed and its score is {error_score}: {reason}. To see where, give "
+        "error_score='raise'.",
+        FitFailedWarning,
+        stacklevel=caller_level(),
+    )

@@ -1,0 +1,250 @@
+"""OrdinalSearchCV gives the answers of GridSearchCV, whatever it shares between fits."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, LinearSVOR, OrdinalSearchCV, RoundedRegressor
+from ordsvm.metrics import SCORERS, mae_scorer
+from tests.cases import random_data
+
+X, Y = random_data(0, n=70, noise=2.0)
+TIGHT = {"tol": 1e-7}
+GRID = {"C": [0.5, 30.0, 3.0], "gamma": [0.05, 0.8]}  # C neither ascending nor descending
+
+
+def assert_same_search(ours, theirs):
+    """Every fold's score of every candidate, and all that follows from them."""
+    assert set(theirs.cv_results_) - set(ours.cv_results_) == set()
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    for column in theirs.cv_results_:
+        if "time" not in column and column != "params":
+            np.testing.assert_array_equal(ours.cv_results_[column], theirs.cv_results_[column], err_msg=column)
+    assert ours.best_index_ == theirs.best_index_
+    assert ours.best_params_ == theirs.best_params_
+
+
+def both(estimator, grid, X=X, y=Y, fit=None, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = GridSearchCV(clone(estimator), grid, **{"scoring": mae_scorer, **options}).fit(X, y, **(fit or {}))
+        ours = OrdinalSearchCV(clone(estimator), grid, **options).fit(X, y, **(fit or {}))
+    return ours, theirs
+
+
+@pytest.mark.parametrize("model", [SVOR, SVORIM, SVOREX, NPSVOR, SVC])
+def test_answers_of_grid_search(model):
+    ours, theirs = both(model(**TIGHT), GRID)
+    assert_same_search(ours, theirs)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.score(X, Y) == theirs.score(X, Y)
+    np.testing.assert_array_equal(ours.classes_, theirs.classes_)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (SVOR(**TIGHT), {"C": [1.0, 10.0], "gamma": ["scale", "auto", 0.3]}),
+        (SVOR(gamma=0.3, **TIGHT), {"C": [1.0, 10.0], "kernel": ["linear", "laplacian", "poly"]}),
+        (SVOR(gamma=0.3, **TIGHT), {"C": [1.0, 10.0], "cost": ["absolute", "squared"]}),
+        (SVOR(gamma=0.3, **TIGHT), [{"C": [1.0]}, {"gamma": [0.1, 0.2]}]),
+        (NPSVOR(gamma=0.3, **TIGHT), {"C1": [0.5, 1.0], "C": [1.0, 5.0]}),
+        (SVOR(early_stopping=True, random_state=0), GRID),
+        (SVOR(gamma=0.3), {"C": [1.0, 10.0], "max_iter": [10, 20]}),
+        (make_pipeline(StandardScaler(), SVORIM(**TIGHT)), {"svorim__C": [1.0, 10.0], "svorim__gamma": ["scale", 0.2]}),
+        (
+            make_pipeline(PolynomialFeatures(), SVORIM(**TIGHT)),
+            {"svorim__C": [1.0], "polynomialfeatures__degree": [1, 2]},
+        ),
+        (LogisticRegression(), {"C": [0.1, 1.0]}),
+        (RoundedRegressor(Ridge()), {"regressor__alpha": [0.1, 10.0]}),
+        (LinearSVOR(tol=1e-9), {"C": [0.1, 1.0, 10.0], "loss": ["hinge", "squared_hinge"]}),
+    ],
+)
+def test_all_that_can_be_in_a_grid(estimator, grid):
+    assert_same_search(*both(estimator, grid, cv=3))
+
+
+@pytest.mark.parametrize("options", [{"n_jobs": 2}, {"memory_limit": 1e-3}, {"n_jobs": 2, "memory_limit": 1e-3}])
+def test_neither_threads_nor_memory_change_the_answers(options):
+    plain = OrdinalSearchCV(SVOREX(**TIGHT), GRID, cv=3).fit(X, Y)
+    with parallel_config("threading"):
+        other = OrdinalSearchCV(SVOREX(**TIGHT), GRID, cv=3, **options).fit(X, Y)
+    assert_same_search(other, plain)
+
+
+def test_data_of_all_kinds():
+    names = np.array(["poor", "fair", "good", "great"])
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    ordered = pd.Series(pd.Categorical(names[Y], names, ordered=True))
+    plain = OrdinalSearchCV(SVOR(**TIGHT), GRID, cv=3).fit(X, Y)
+    for samples, labels in [(sp.csr_array(X), Y), (frame, Y), (frame, ordered), (X.astype(np.float32), Y)]:
+        other = OrdinalSearchCV(SVOR(**TIGHT), GRID, cv=3).fit(samples, labels)
+        np.testing.assert_allclose(other.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(OrdinalSearchCV(SVOR(), GRID).fit(frame, Y).feature_names_in_, ["a", "b", "c"])
+
+
+def test_a_precomputed_kernel():
+    K = rbf_kernel(X, gamma=0.3)
+    ours, theirs = both(SVOR(kernel="precomputed", **TIGHT), {"C": [0.5, 3.0, 30.0]}, X=K)
+    assert_same_search(ours, theirs)
+    numbers, _ = both(SVOR(gamma=0.3, **TIGHT), {"C": [0.5, 3.0, 30.0]})
+    np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], numbers.cv_results_["mean_test_score"])
+
+
+def test_every_kernel_value_is_computed_once():
+    asked = []
+
+    def kernel(A, B):
+        asked.append(A.shape[0] * B.shape[0])
+        return rbf_kernel(A, B, gamma=0.3)
+
+    OrdinalSearchCV(SVOR(kernel=kernel), {"C": [0.1, 1.0, 10.0]}, cv=5, refit=False).fit(X, Y)
+    assert sum(asked) == len(X) ** 2
+
+
+def test_weights_and_groups():
+    weight, groups = np.random.default_rng(0).uniform(0.2, 3, len(Y)), np.arange(len(Y)) % 4
+    fit = {"sample_weight": weight, "groups": groups}
+    ours, theirs = both(SVOR(**TIGHT), GRID, fit=fit, cv=GroupKFold(4))
+    assert_same_search(ours, theirs)
+    np.testing.assert_allclose(ours.best_estimator_.thresholds_, theirs.best_estimator_.thresholds_, atol=1e-5)
+    with pytest.raises(TypeError, match=r"Pipeline\.fit takes none"):
+        OrdinalSearchCV(make_pipeline(LogisticRegression()), {"logisticregression__C": [1.0]}).fit(
+            X, Y, sample_weight=weight
+        )
+
+
+# Scores
+
+
+def test_several_scores():
+    scoring = {"mae": SCORERS["mae"], "kappa": SCORERS["kappa"]}
+    options = {"cv": 3, "return_train_score": True}
+    theirs = GridSearchCV(SVOR(**TIGHT), GRID, scoring=scoring, refit="kappa", **options).fit(X, Y)
+    for given in (scoring, ["mae", "kappa"]):
+        ours = OrdinalSearchCV(SVOR(**TIGHT), GRID, scoring=given, refit="kappa", **options).fit(X, Y)
+        assert_same_search(ours, theirs)
+        assert ours.best_score_ == theirs.best_score_
+        assert ours.score(X, Y) == theirs.score(X, Y)
+    with pytest.raises(ValueError, match=r"refit=True does not say which of several scores.*'mae', 'kappa'"):
+        OrdinalSearchCV(SVOR(), GRID, scoring=["mae", "kappa"]).fit(X, Y)
+
+
+def test_scores_of_scikit_learn_and_of_the_estimator():
+    for scoring in ("accuracy", None):
+        ours, theirs = both(SVOR(**TIGHT), GRID, scoring=scoring, cv=3)
+        assert_same_search(ours, theirs)
+    ours, theirs = both(SVR(**TIGHT), GRID, y=Y + 0.0, scoring="r2", cv=3)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-4)
+
+
+def test_refit_by_a_function_or_not_at_all():
+    last = OrdinalSearchCV(SVOR(), GRID, refit=lambda table: len(table["params"]) - 1).fit(X, Y)
+    assert last.best_params_ == {"C": 3.0, "gamma": 0.8}
+    assert not hasattr(last, "best_score_")
+    none = OrdinalSearchCV(SVOR(), GRID, refit=False).fit(X, Y)
+    assert none.best_score_ == none.cv_results_["mean_test_score"].max()
+    assert not hasattr(none, "best_estimator_")
+
+
+def test_fits_that_fail():
+    grid = {"C": [-1.0, 1.0]}
+    with pytest.warns(FitFailedWarning, match=r"SVOR failed and its score is nan: ValueError: C=-1.0 is not valid"):
+        search = OrdinalSearchCV(SVOR(), grid, cv=3).fit(X, Y)
+    assert np.isnan(search.cv_results_["mean_test_score"][0])
+    np.testing.assert_array_equal(search.cv_results_["rank_test_score"], [2, 1])
+    assert search.best_params_ == {"C": 1.0}
+    with pytest.raises(ValueError, match=r"C=-1.0 is not valid"):
+        OrdinalSearchCV(SVOR(), grid, cv=3, error_score="raise").fit(X, Y)
+
+
+# Two stages
+
+
+def test_two_stages_of_chu_and_keerthi():
+    search = OrdinalSearchCV(SVORIM(), cv=3).fit(X[:40], Y[:40])
+    stage, points = search.cv_results_["stage"], search.cv_results_["params"]
+    coarse = [p for p, s in zip(points, stage, strict=True) if s == 1]
+    fine = [p for p, s in zip(points, stage, strict=True) if s == 2]
+    assert (len(coarse), len(fine)) == (49, 81)
+    exponents = np.log10([[p["C"], 2 * p["gamma"]] for p in coarse])
+    np.testing.assert_allclose(np.unique(exponents.round(9)), np.arange(-3, 4))
+    first = coarse[np.argmin(search.cv_results_["rank_test_score"][stage == 1])]
+    offsets = np.log10([[p["C"] / first["C"], p["gamma"] / first["gamma"]] for p in fine])
+    for column in offsets.T:
+        np.testing.assert_allclose(np.unique(column.round(9)), 0.2 * np.arange(-4, 5), atol=1e-9)
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (LinearSVOR(), "C"),
+        (SVOR(kernel="linear"), "C"),
+        (make_pipeline(StandardScaler(), LinearSVOR()), "linearsvor__C"),
+    ],
+)
+def test_two_stages_without_gamma(estimator, name):
+    search = OrdinalSearchCV(estimator, cv=2).fit(X, Y)
+    assert [set(parameters) for parameters in search.cv_results_["params"]] == [{name}] * 16
+
+
+# Bad input, and scikit-learn's checks
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "message"),
+    [
+        (SVOR(), {"param_grid": "three-stage"}, r"param_grid='three-stage' is unknown: give 'two-stage'"),
+        (RoundedRegressor(), {}, r"a search for C and gamma, and RoundedRegressor has no C: give param_grid="),
+        (SVOR(), {"memory_limit": 0}, r"memory_limit=0 is not valid: give a positive number"),
+    ],
+)
+def test_what_cannot_be_searched_gets_a_sentence(estimator, options, message):
+    with pytest.raises(ValueError, match=message):
+        OrdinalSearchCV(estimator, **options).fit(X, Y)
+
+
+ONE_SCORE = "decision_function is one score a sample: not a column a class, not cut at 0"
+FOLDS = "the folds are drawn from other rows when rows are repeated"
+
+
+@pytest.mark.filterwarnings("ignore:y holds strings:UserWarning", "ignore:A fit of SVOR failed")
+@parametrize_with_checks(
+    [OrdinalSearchCV(SVOR(), {"C": [1.0, 10.0]}, cv=2, error_score="raise")],
+    expected_failed_checks=lambda estimator: {
+        "check_classifiers_train": ONE_SCORE,
+        "check_classifiers_classes": ONE_SCORE,
+        "check_sample_weight_equivalence_on_dense_data": FOLDS,
+        "check_sample_weight_equivalence_on_sparse_data": FOLDS,
+    },
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# Warm starts
+
+
+def test_a_price_that_limits_nobody_may_rise_without_a_step():
+    """With a narrow kernel no α reaches a large C: the optimum stays where it is, and the next fit starts there."""
+    model = SVOR(C=100.0, gamma=50.0, warm_start=True, tol=1e-9).fit(X, Y)
+    assert model.result_.alpha.max() < 100
+    thresholds = model.thresholds_
+    model.set_params(C=1e4, tol=1e-4).fit(X, Y)
+    assert model.result_.n_iter == 0
+    assert model.result_.converged
+    np.testing.assert_array_equal(model.thresholds_, thresholds)

@@ -1,0 +1,67 @@
+"""Decision regions of a machine with two features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from ordsvm.labels import label_array, rank_codes
+from ordsvm.plotting.display import Display, rank_colours
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class DecisionRegionsDisplay(Display):
+    """The plane coloured by predicted rank, with the samples on it.
+
+    first, second   the coordinates of a grid; ranks: what is predicted there, a row for every value of `second`
+    samples, codes   to be drawn on it, with their true ranks
+    names, classes   of the features; of the ranks, lowest first
+    """
+
+    first: Floats
+    second: Floats
+    ranks: NDArray[np.int64]
+    samples: Floats
+    codes: NDArray[np.int64]
+    names: tuple[str, str]
+    classes: NDArray[Any]
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, resolution: int = 200, ax: Any = None) -> Self:
+        """Draws the regions of a fitted classifier around the samples X, which have two features."""
+        check_is_fitted(estimator)
+        samples = check_array(X)
+        if samples.shape[1] != 2:
+            raise ValueError(f"X has {samples.shape[1]} features: regions are drawn of machines trained on two.")
+        margin = 0.05 * np.maximum(np.ptp(samples, axis=0), 1e-12)
+        low, high = samples.min(axis=0) - margin, samples.max(axis=0) + margin
+        first, second = (np.linspace(low[j], high[j], resolution) for j in (0, 1))
+        points = np.column_stack([np.tile(first, resolution), np.repeat(second, resolution)])
+        names = getattr(estimator, "feature_names_in_", None)
+        asked = type(X)(points, columns=names) if names is not None and hasattr(X, "columns") else points
+        predicted = rank_codes(np.asarray(estimator.predict(asked)), estimator.classes_)
+        codes = rank_codes(label_array(y), estimator.classes_)
+        shown = ("first feature", "second feature") if names is None else (str(names[0]), str(names[1]))
+        regions = predicted.reshape(resolution, resolution)
+        return cls(first, second, regions, samples, codes, shown, estimator.classes_).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        axes = self._axes(ax)
+        n = len(self.classes)
+        colours = rank_colours(n)
+        levels = np.arange(n + 1) - 0.5
+        axes.contourf(self.first, self.second, self.ranks, levels=levels, colors=colours, alpha=0.35)
+        if np.ptp(self.ranks) > 0:
+            axes.contour(self.first, self.second, self.ranks, levels=levels[1:-1], colors="0.3", linewidths=0.8)
+        for rank, colour in enumerate(colours):
+            own = self.samples[self.codes == rank]
+            axes.scatter(*own.T, s=18, color=colour, edgecolors="0.2", linewidths=0.5, label=str(self.classes[rank]))
+        axes.legend(title="true rank", fontsize="small")
+        axes.set(xlabel=self.names[0], ylabel=self.names[1])
+        return self

@@ -1,0 +1,75 @@
+"""The map of a search: cross-validated scores over C and gamma."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ordsvm.plotting.display import Display, colour_map
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class SearchDisplay(Display):
+    """Mean scores as a heat map, log10 C across and log10 gamma up; a ring marks the best.
+
+    C, gamma   the values tried, ascending
+    score      a row for every gamma and a column for every C; NaN where a pair was not tried
+    name       of the score
+    """
+
+    C: Floats
+    gamma: Floats
+    score: Floats
+    name: str
+
+    @classmethod
+    def from_estimator(cls, search: Any, *, score: str = "score", stage: int | None = None, ax: Any = None) -> Self:
+        """Draws a fitted search over C and gamma; of a search in two stages the first, unless `stage` is 2.
+
+        With more parameters in the grid, a point is the best that was found there. `score` is the name of one of
+        several scores.
+        """
+        check_is_fitted(search, "cv_results_")
+        table = search.cv_results_
+        if f"mean_test_{score}" not in table:
+            names = [name.removeprefix("mean_test_") for name in table if name.startswith("mean_test_")]
+            raise ValueError(f"score={score!r} is unknown: give one of {', '.join(map(repr, names))}.")
+        stages = table.get("stage")
+        shown = np.ones(len(table["params"]), dtype=bool) if stages is None else stages == (stage or 1)
+        C, gamma = (_column(table, name)[shown] for name in ("C", "gamma"))
+        values = {name: np.unique(column) for name, column in (("C", C), ("gamma", gamma))}
+        mean = np.full((len(values["gamma"]), len(values["C"])), np.nan)
+        places = np.searchsorted(values["gamma"], gamma), np.searchsorted(values["C"], C)
+        np.fmax.at(mean, places, table[f"mean_test_{score}"][shown])
+        scorer = getattr(search, "scorer_", None)
+        name = str(getattr(scorer, "name", score))
+        return cls(values["C"], values["gamma"], mean, name).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        axes = self._axes(ax)
+        image = axes.imshow(self.score, cmap=colour_map("viridis"), origin="lower", aspect="auto")
+        for direction, values in (("x", self.C), ("y", self.gamma)):
+            ticks = range(0, len(values), max(1, len(values) // 9))
+            axes.set(**{f"{direction}ticks": ticks, f"{direction}ticklabels": [f"{values[i]:.3g}" for i in ticks]})
+        if np.isfinite(self.score).any():
+            row, column = np.unravel_index(np.nanargmax(self.score), self.score.shape)
+            axes.plot(column, row, "o", markersize=14, fillstyle="none", color="tab:red", markeredgewidth=2)
+            axes.set_title(f"best: C = {self.C[column]:.3g}, gamma = {self.gamma[row]:.3g}")
+        axes.set(xlabel="C", ylabel="gamma")
+        self.figure_.colorbar(image, ax=axes, label=f"mean score ({self.name}), greater is better")
+        return self
+
+
+def _column(table: dict[str, Any], name: str) -> Floats:
+    """The values of a parameter, whichever step of a pipeline has it."""
+    found = [key for key in table if key == f"param_{name}" or (key.startswith("param_") and key.endswith(f"__{name}"))]
+    numbers = all(isinstance(value, (int, float)) for key in found for value in np.ma.compressed(table[key]))
+    if len(found) != 1 or np.ma.is_masked(table[found[0]]) or not numbers:
+        raise ValueError(f"The search has no number for {name} at every point: draw one over C and gamma.")
+    return np.asarray(table[found[0]], dtype=np.float64)

@@ -20,6 +20,7 @@ from ordsvm.estimators import (
     ShashuaLevinSVOR,
     certify,
 )
+from ordsvm.io import ModelFileError, load, save, to_onnx
 from ordsvm.linear import DCD1, DCD2, RankDCD, RowStore
 from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.result import FitResult, Progress
@@ -50,6 +51,7 @@ __all__ = [
     "LinearSVR",
     "ParsmoCache",
     "ParsmoLight",
+    "ModelFileError",
     "OrdinalSearchCV",
     "Progress",
     "RankDCD",
@@ -59,5 +61,8 @@ __all__ = [
     "ShashuaLevinSVOR",
     "certify",
     "datasets",
+    "load",
     "metrics",
+    "save",
+    "to_onnx",
 ]

@@ -1,0 +1,133 @@
+"""`save` and `load`: a safetensors file of arrays and one JSON text. Nothing in it is ever executed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ordsvm.files import replacing
+from ordsvm.io.soundness import check_sound
+from ordsvm.io.tree import Reader, Unsaveable, Writer
+
+FORMAT, VERSION = "ordsvm-model", 1
+TEXT = "model.json"  # the name of the array that holds the JSON text in UTF-8
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class ModelFileError(ValueError):
+    """The file is not a model file, or damaged, or of a version from the future."""
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Writes a fitted model to a file of arrays and JSON, whole or not at all.
+
+    Every estimator of ordsvm with data for parameters can be saved; one that holds code, such as a kernel function or
+    somebody else's estimator, needs pickle or skops. A `callback` is left out.
+    """
+    safetensors = _safetensors()
+    check_is_fitted(model)
+    writer = Writer()
+    try:
+        tree = writer.value(model, "model")
+    except Unsaveable as error:
+        raise TypeError(
+            f"A model file holds arrays and plain values only, but {error}. Use pickle.dump or skops.io.dump, which "
+            "keep any Python object."
+        ) from None
+    text = np.frombuffer(json.dumps(tree, allow_nan=False).encode(), dtype=np.uint8)
+    arrays = writer.arrays | {TEXT: text}
+    header = {"format": FORMAT, "version": str(VERSION), "sha256": checksum(arrays)}
+    with replacing(path) as temporary:
+        safetensors.numpy.save_file(arrays, temporary, metadata=header)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model in a file that `save` has written.
+
+    Loading runs no code from the file and takes no more memory than the file has bytes, give or take a constant factor.
+    A file that is truncated, altered or made up gets a `ModelFileError` that says so.
+    """
+    name = os.fspath(path)
+    arrays, header = _read(path, name)
+    _check_header(header, name)
+    if checksum(arrays) != header.get("sha256"):
+        raise ModelFileError(f"{name!r} is damaged: its checksum is not that of its contents; take an intact copy.")
+    try:
+        return _model(arrays, Path(path).stat().st_size)
+    except (ValueError, TypeError, AttributeError, KeyError, IndexError, OverflowError, MemoryError) as error:
+        raise ModelFileError(f"{name!r} is not a sound model: {_one_line(error)}; save it anew.") from None
+    except RecursionError:
+        raise ModelFileError(f"{name!r} is not a sound model: its values are nested too deep; save it anew.") from None
+
+
+def _model(arrays: Arrays, size: int) -> Any:
+    text = arrays.pop(TEXT)
+    reader = Reader(arrays, size)
+    model = reader.value(json.loads(text.tobytes()))
+    if reader.left_over():
+        raise ValueError(f"nothing uses the array {reader.left_over()[0]!r}")
+    check_sound(model, size)
+    return model
+
+
+def _read(path: str | os.PathLike[str], name: str) -> tuple[Arrays, dict[str, str]]:
+    """All arrays and the header; safetensors checks that they fill the file exactly, before it allocates anything."""
+    safetensors = _safetensors()
+    with open(path, "rb"):  # says so if there is none, or it may not be read
+        pass
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            header = file.metadata() or {}
+            return {key: file.get_tensor(key) for key in file.keys()}, header  # noqa: SIM118 (it is no dict)
+    except Exception as error:  # safetensors has several of its own, and not all of them are public
+        raise ModelFileError(
+            f"{name!r} is not a model file of ordsvm, or not all of it: {_one_line(error)}; give a file that "
+            "ordsvm.save or `ordsvm train` has written."
+        ) from None
+
+
+def _check_header(header: dict[str, str], name: str) -> None:
+    if header.get("format") != FORMAT:
+        raise ModelFileError(
+            f"{name!r} is a safetensors file, but no model of ordsvm: give a file that ordsvm.save or `ordsvm train` "
+            "has written."
+        )
+    version = header.get("version", "")
+    if not (version.isascii() and version.isdigit() and len(version) < 9):
+        raise ModelFileError(f"{name!r} has no valid format version: take an intact copy.")
+    if int(version) > VERSION:
+        raise ModelFileError(
+            f"{name!r} has format version {int(version)}, and this ordsvm reads them up to {VERSION}: update ordsvm."
+        )
+
+
+def checksum(arrays: Arrays) -> str:
+    """SHA-256 over name, type, shape and bytes of every array, the JSON text included, in order of their names."""
+    digest = hashlib.sha256()
+    for key in sorted(arrays):
+        array = arrays[key]
+        digest.update(json.dumps([key, array.dtype.str, list(array.shape)]).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def _one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split()).rstrip(".")
+    return (text if len(text) <= 200 else f"{text[:200]} …") or type(error).__name__
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors
+        import safetensors.numpy
+    except ImportError:
+        raise ImportError("Model files need safetensors: pip install 'ordsvm[io]'.") from None
+    return safetensors

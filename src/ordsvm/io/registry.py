@@ -1,0 +1,38 @@
+"""Which classes a model file may name: estimators, and small frozen records of plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from functools import cache
+
+from sklearn.base import BaseEstimator
+
+from ordsvm import estimators, kernels
+from ordsvm.linear.solution import DualVariables
+from ordsvm.linear.solvers import SOLVERS as LINEAR_SOLVERS
+from ordsvm.result import FitResult, Progress
+from ordsvm.solvers import SOLVERS
+
+
+@cache
+def estimator_classes() -> dict[str, type[BaseEstimator]]:
+    """Every public estimator of the library by name."""
+    public = (getattr(estimators, name) for name in estimators.__all__)
+    found = [item for item in public if isinstance(item, type) and issubclass(item, BaseEstimator)]
+    return {kind.__name__: kind for kind in found}
+
+
+@cache
+def record_classes() -> dict[str, type]:
+    """Dataclasses that parameters and fitted attributes may hold: kernels, options of solvers, results."""
+    found = [*_kernel_classes(kernels.Kernel), *SOLVERS.values(), *LINEAR_SOLVERS.values()]
+    return {kind.__name__: kind for kind in (*found, DualVariables, FitResult, Progress)}
+
+
+def _kernel_classes(parent: type) -> Iterator[type]:
+    """The library's own kernels; that of a function is code, not data."""
+    for kind in parent.__subclasses__():
+        yield from _kernel_classes(kind)
+        if is_dataclass(kind) and kind.__module__ == kernels.__name__ and kind is not kernels.Custom:
+            yield kind

@@ -1,0 +1,113 @@
+"""Whether the arrays of a loaded model fit each other: a file may have been made by anybody."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ordsvm.kernels import Precomputed
+
+# What the dimensions of fitted attributes count; "…" is any number of leading dimensions.
+SHAPES = {
+    "classes_": ("ranks",),
+    "thresholds_": ("thresholds",),
+    "intercept_": ("problems",),
+    "support_": ("support vectors",),
+    "support_vectors_": ("support vectors", "features"),
+    "dual_coef_": ("…", "support vectors"),
+    "coef_": ("…", "features"),
+    "feature_names_in_": ("features",),
+}
+
+
+def check_sound(model: Any, size: int) -> None:
+    """Raises where the file, of `size` bytes, does not hold a fitted estimator that can predict."""
+    if not isinstance(model, BaseEstimator):
+        raise ValueError("it holds no estimator")
+    _check_each(model, size)
+    check_is_fitted(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the sample is made up
+        model.predict(_trial_sample(model, size))
+
+
+def _check_each(value: Any, size: int) -> None:
+    """Every estimator in what was loaded."""
+    for item in vars(value).values():
+        if isinstance(item, BaseEstimator):
+            _check_each(item, size)
+    if hasattr(value, "_check_parameters"):
+        value._check_parameters()
+    if hasattr(value, "result_") and not hasattr(value.result_, "alpha"):
+        raise ValueError("result_ is no FitResult")
+    _check_shapes(value)
+
+
+def _check_shapes(model: Any) -> None:
+    counts: dict[str, int] = {}
+    features = getattr(model, "n_features_in_", None)
+    if features is not None:
+        if isinstance(features, bool) or not isinstance(features, int) or features < 1:
+            raise ValueError("n_features_in_ is no number of features")
+        counts["features"] = features
+    for name, dimensions in SHAPES.items():
+        array = vars(model).get(name)
+        if array is not None and not _is_absent(model, name):
+            _count(name, array, dimensions, counts)
+    _check_counts(counts)
+    support = vars(model).get("support_", np.empty(0, dtype=np.int64))
+    if support.dtype.kind not in "iu" or np.any(support < 0):
+        raise ValueError("support_ holds something else than row numbers")
+
+
+def _is_absent(model: Any, name: str) -> bool:
+    """Machines with a precomputed kernel have no support vectors."""
+    return name == "support_vectors_" and isinstance(getattr(model, "kernel_", None), Precomputed)
+
+
+def _count(name: str, array: Any, dimensions: tuple[str, ...], counts: dict[str, int]) -> None:
+    """Checks the dimensions of an array against those of others, and its numbers."""
+    if not (isinstance(array, np.ndarray) or sp.issparse(array)):
+        raise ValueError(f"{name} is no array")
+    own = dimensions[1:] if dimensions[0] == "…" else dimensions
+    leading = array.ndim - len(own)
+    if leading < 0 or leading > (1 if dimensions[0] == "…" else 0):
+        raise ValueError(f"{name} has shape {array.shape}")
+    if leading and counts.setdefault("problems", array.shape[0]) != array.shape[0]:
+        raise ValueError(f"{name} has {array.shape[0]} rows, not {counts['problems']}")
+    for dimension, length in zip(own, array.shape[leading:], strict=True):
+        if counts.setdefault(dimension, int(length)) != length:
+            raise ValueError(f"{name} is about {length} {dimension}, not {counts[dimension]}")
+    numbers = array.data if sp.issparse(array) else array
+    if numbers.dtype.kind == "f" and name != "support_vectors_" and not np.isfinite(numbers).all():
+        raise ValueError(f"{name} holds numbers that are not finite")
+
+
+def _check_counts(counts: dict[str, int]) -> None:
+    ranks = counts.get("ranks")
+    if ranks is None:
+        return
+    if ranks < 2 or counts.get("thresholds", ranks - 1) != ranks - 1:
+        raise ValueError(f"there are {ranks} labels and {counts.get('thresholds')} thresholds")
+    allowed = {ranks, ranks * (ranks - 1) // 2, 1 if ranks == 2 else ranks}
+    if "thresholds" not in counts and counts.get("problems", ranks) not in allowed:
+        raise ValueError(f"{counts['problems']} problems do not tell {ranks} labels apart")
+
+
+def _trial_sample(model: Any, size: int) -> Any:
+    """A sample of zeros: sparse, so that it takes no memory whatever the number of features is said to be."""
+    if hasattr(model, "trial_sample"):  # it knows best what it can predict
+        return model.trial_sample()
+    n_features = model.n_features_in_
+    tags = get_tags(model).input_tags
+    if tags.sparse and not tags.pairwise:
+        return sp.csr_array((1, n_features))
+    if n_features > size:  # a precomputed kernel has a dual variable for every sample
+        raise ValueError(f"{n_features} features need more bytes than there are")
+    return np.zeros((1, n_features))

@@ -1,0 +1,241 @@
+"""Values as JSON that refers to arrays, and back.
+
+Numbers, strings, true, false, null and lists stand for themselves. Everything else is an object with one key, which
+says what it is; docs/model_file.md has the table. `Writer` collects the arrays, `Reader` hands each out once, so that
+a small file cannot ask for more memory than it has bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from ordsvm.checks import shortened
+from ordsvm.io.registry import estimator_classes, record_classes
+
+NUMBER_KINDS = "biuf"
+INLINE = 64  # the most entries of a float64 vector that stands in the JSON itself
+NOT_KEPT = ("callback",)  # parameters that are code by nature and matter to training only
+OTHERS_STATE = ("_metadata_request", "_skl", "_sklearn", "_callbacks")  # what scikit-learn may leave in an estimator
+
+
+class Unsaveable(TypeError):
+    """Something that arrays and JSON can't hold."""
+
+
+class Writer:
+    """Turns values into JSON and keeps the arrays that it refers to."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+
+    def value(self, value: Any, place: str) -> Any:
+        """`value`, found at `place`, as JSON."""
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, np.generic):
+            return self.value(value.item(), place)
+        if isinstance(value, int):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, np.ndarray):
+            return self._array(value, place)
+        if sp.issparse(value):
+            return self._sparse(value, place)
+        if isinstance(value, BaseEstimator):
+            return self._estimator(value, place)
+        return self._container(value, place)
+
+    def _container(self, value: Any, place: str) -> Any:
+        if isinstance(value, list | tuple):
+            items = [self.value(item, f"{place}.{i}") for i, item in enumerate(value)]
+            return items if isinstance(value, list) else {"tuple": items}
+        if isinstance(value, dict):
+            pairs = enumerate(value.items())
+            return {"dict": [[self.value(k, place), self.value(v, f"{place}.{i}")] for i, (k, v) in pairs]}
+        if record_classes().get(type(value).__name__) is type(value):
+            names = [field.name for field in fields(value)]
+            return {"record": [type(value).__name__, self._named(vars_of(value, names), place)]}
+        if hasattr(value, "tolist"):  # an index or a series of labels
+            return self.value(value.tolist(), place)
+        raise Unsaveable(f"{place} holds {shortened(value)}, a {type(value).__name__}")
+
+    def _array(self, array: NDArray[Any], place: str) -> Any:
+        if array.dtype.kind in NUMBER_KINDS:
+            if array.dtype == np.float64 and array.ndim == 1 and len(array) <= INLINE:
+                return {"floats": [self.value(number, place) for number in array.tolist()]}
+            self.arrays[place] = np.ascontiguousarray(array).reshape(array.shape)
+            return {"array": place}
+        if array.ndim == 1 and array.dtype.kind in "UO":
+            kind = "strings" if array.dtype.kind == "U" else "objects"
+            return {kind: [self.value(item, place) for item in array.tolist()]}
+        raise Unsaveable(f"{place} holds an array of type {array.dtype}")
+
+    def _sparse(self, matrix: Any, place: str) -> Any:
+        rows = matrix.tocsr()
+        parts = {name: self._part(getattr(rows, name), f"{place}.{name}") for name in ("data", "indices", "indptr")}
+        return {"csr": parts | {"shape": list(map(int, rows.shape)), "matrix": isinstance(matrix, sp.spmatrix)}}
+
+    def _part(self, array: NDArray[Any], place: str) -> str:
+        self.arrays[place] = np.ascontiguousarray(array)
+        return place
+
+    def _estimator(self, estimator: BaseEstimator, place: str) -> Any:
+        name = type(estimator).__name__
+        if estimator_classes().get(name) is not type(estimator):
+            raise Unsaveable(f"{place} is a {name}, not an estimator of ordsvm")
+        parameters = {key: None if key in NOT_KEPT else item for key, item in estimator.get_params(deep=False).items()}
+        state = {key: item for key, item in vars(estimator).items() if key not in parameters}
+        state = {key: item for key, item in state.items() if not key.startswith(OTHERS_STATE)}
+        return {"estimator": [name, self._named(parameters, place), self._named(state, place)]}
+
+    def _named(self, values: dict[str, Any], place: str) -> dict[str, Any]:
+        return {key: self.value(item, f"{place}.{key}") for key, item in values.items()}
+
+
+class Reader:
+    """Turns JSON back into values; anything unexpected is a ValueError that says where."""
+
+    def __init__(self, arrays: dict[str, NDArray[Any]], size: int) -> None:
+        self._arrays = arrays
+        self._size = size  # of the file in bytes: no array of labels may need much more
+        self._kinds: dict[str, Callable[[Any], Any]] = {
+            "float": self._float,
+            "floats": lambda items: np.array([_number(self.value(item)) for item in _list(items)], dtype=np.float64),
+            "tuple": lambda items: tuple(self.value(item) for item in _list(items)),
+            "dict": lambda pairs: dict(map(self._pair, _list(pairs))),
+            "array": self._array,
+            "strings": self._strings,
+            "objects": self._objects,
+            "csr": self._sparse,
+            "record": self._record,
+            "estimator": self._estimator,
+        }
+
+    def value(self, tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [self.value(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        (kind, content), *more = tree.items() or [("", None)]
+        if more or kind not in self._kinds:
+            raise ValueError(f"{shortened(list(tree))} is no kind of value")
+        return self._kinds[kind](content)
+
+    def left_over(self) -> list[str]:
+        """Arrays that nothing has asked for."""
+        return sorted(self._arrays)
+
+    def _float(self, text: Any) -> float:
+        if text not in ("inf", "-inf", "nan"):
+            raise ValueError(f"{shortened(text)} is no float")
+        return float(text)
+
+    def _pair(self, pair: Any) -> tuple[Any, Any]:
+        key, item = _list(pair, 2)
+        return self.value(key), self.value(item)
+
+    def _array(self, name: Any) -> NDArray[Any]:
+        if not isinstance(name, str) or name not in self._arrays:
+            raise ValueError(f"there is no array {shortened(name)}, or it is used twice")
+        return self._arrays.pop(name)
+
+    def _strings(self, items: Any) -> NDArray[Any]:
+        strings = _list(items)
+        if not all(isinstance(item, str) for item in strings):
+            raise ValueError("a list of strings holds something else")
+        if 4 * len(strings) * max(map(len, strings), default=0) > 1000 + 64 * self._size:
+            raise ValueError("a list of strings needs far more memory than the file has bytes")
+        return np.array(strings, dtype=np.str_)
+
+    def _objects(self, items: Any) -> NDArray[Any]:
+        array = np.empty(len(_list(items)), dtype=object)
+        for i, item in enumerate(items):
+            array[i] = self.value(item)
+        return array
+
+    def _sparse(self, parts: Any) -> Any:
+        names = ("data", "indices", "indptr", "shape", "matrix")
+        if not isinstance(parts, dict) or set(parts) != set(names):
+            raise ValueError(f"a sparse matrix has {', '.join(names)}, not {shortened(parts)}")
+        data, indices, indptr = (self._array(parts[name]) for name in names[:3])
+        n_rows, n_columns = (_whole(number) for number in _list(parts["shape"], 2))
+        if len(indptr) != n_rows + 1 or n_columns < 0 or data.dtype.kind not in NUMBER_KINDS:
+            raise ValueError("a sparse matrix does not have the shape that its arrays give")
+        kind = sp.csr_matrix if parts["matrix"] is True else sp.csr_array
+        matrix = kind((data, indices, indptr), shape=(n_rows, n_columns))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _record(self, content: Any) -> Any:
+        kind, values = self._named(content, record_classes(), 2)
+        checked_record(kind, values)
+        return kind(**values)
+
+    def _estimator(self, content: Any) -> BaseEstimator:
+        kind, parameters, state = self._named(content, estimator_classes(), 3)
+        known = kind().get_params(deep=False)
+        if set(parameters) != set(known):
+            different = sorted(set(parameters) ^ set(known))
+            raise ValueError(f"{kind.__name__} of this version has other parameters: {', '.join(different)}")
+        forbidden = [name for name in state if not name.isidentifier() or name in known or hasattr(kind, name)]
+        if forbidden:
+            raise ValueError(f"{shortened(forbidden[0])} can't be an attribute of a fitted {kind.__name__}")
+        estimator = kind(**parameters)
+        vars(estimator).update(state)
+        return estimator
+
+    def _named(self, content: Any, classes: dict[str, Any], length: int) -> list[Any]:
+        """The class that is named first, and the values that follow by name."""
+        name, *named = _list(content, length)
+        if not isinstance(name, str) or name not in classes:
+            raise ValueError(f"{shortened(name)} is no class that a model file may name")
+        if not all(isinstance(values, dict) for values in named):
+            raise ValueError(f"{name} lacks its values")
+        return [classes[name], *({key: self.value(item) for key, item in values.items()} for values in named)]
+
+
+def vars_of(record: Any, names: list[str]) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
+
+
+def checked_record(kind: Any, values: dict[str, Any]) -> None:
+    """Whether a record has its fields, and numbers and strings where they belong."""
+    hints = get_type_hints(kind)
+    if set(values) != {field.name for field in fields(kind)}:
+        raise ValueError(f"{kind.__name__} of this version has other fields than {', '.join(sorted(values)) or 'none'}")
+    for name, value in values.items():
+        hint = hints[name]
+        plain = {float: (int, float), int: (int,), str: (str,)}.get(hint)
+        if plain is not None and (isinstance(value, bool) or not isinstance(value, plain)):
+            raise ValueError(f"{name} of {kind.__name__} is {shortened(value)}, not a {hint.__name__}")
+        if "NDArray" in str(hint) or "ndarray" in str(hint):
+            parts = value if isinstance(value, tuple | list) else [value]
+            if not all(isinstance(part, np.ndarray) and part.dtype.kind in NUMBER_KINDS for part in parts):
+                raise ValueError(f"{name} of {kind.__name__} is not made of arrays of numbers")
+
+
+def _list(value: Any, length: int | None = None) -> list[Any]:
+    if not isinstance(value, list) or (length is not None and len(value) != length):
+        raise ValueError(f"{shortened(value)} stands where a list{f' of {length}' if length else ''} belongs")
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{shortened(value)} is no number")
+    return float(value)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{shortened(value)} is no whole number")
+    return value

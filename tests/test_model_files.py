@@ -136,7 +136,7 @@ def test_what_is_not_data_is_refused(model, held, tmp_path):
 
 def test_an_unwritable_place(tmp_path):
     model = fitted("SVOR")
-    with pytest.raises(OSError, match="can't be written .* in a folder that exists"):
+    with pytest.raises(OSError, match=r"can't be written .* in a folder that exists"):
         save(model, tmp_path / "nowhere" / "model")
     with pytest.raises(OSError, match="is a folder"):
         save(model, tmp_path)

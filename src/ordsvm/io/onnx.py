@@ -27,8 +27,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     check_is_fitted(model)
     if not hasattr(model, "thresholds_") or not hasattr(model, "classes_"):
         raise TypeError(
-            f"{type(model).__name__} is not a threshold model: to_onnx takes models with one score and thresholds_, such "
-            "as SVOR or LinearSVOR."
+            f"{type(model).__name__} is not a threshold model: to_onnx takes models with one score and thresholds_, "
+            "such as SVOR or LinearSVOR."
         )
     graph = _Graph(onnx)
     score = _score(graph, model)

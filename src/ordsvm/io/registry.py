@@ -30,7 +30,7 @@ def record_classes() -> dict[str, type]:
     return {kind.__name__: kind for kind in (*found, DualVariables, FitResult, Progress)}
 
 
-def _kernel_classes(parent: type) -> Iterator[type]:
+def _kernel_classes(parent: type[kernels.Kernel]) -> Iterator[type]:
     """The library's own kernels; that of a function is code, not data."""
     for kind in parent.__subclasses__():
         yield from _kernel_classes(kind)

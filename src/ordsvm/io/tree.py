@@ -61,9 +61,10 @@ class Writer:
         if isinstance(value, dict):
             pairs = enumerate(value.items())
             return {"dict": [[self.value(k, place), self.value(v, f"{place}.{i}")] for i, (k, v) in pairs]}
-        if record_classes().get(type(value).__name__) is type(value):
-            names = [field.name for field in fields(value)]
-            return {"record": [type(value).__name__, self._named(vars_of(value, names), place)]}
+        kind: Any = record_classes().get(type(value).__name__)
+        if kind is type(value):
+            values = {field.name: getattr(value, field.name) for field in fields(kind)}
+            return {"record": [kind.__name__, self._named(values, place)]}
         if hasattr(value, "tolist"):  # an index or a series of labels
             return self.value(value.tolist(), place)
         raise Unsaveable(f"{place} holds {shortened(value)}, a {type(value).__name__}")
@@ -201,10 +202,6 @@ class Reader:
         if not all(isinstance(values, dict) for values in named):
             raise ValueError(f"{name} lacks its values")
         return [classes[name], *({key: self.value(item) for key, item in values.items()} for values in named)]
-
-
-def vars_of(record: Any, names: list[str]) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in names}
 
 
 def checked_record(kind: Any, values: dict[str, Any]) -> None:

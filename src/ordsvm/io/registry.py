@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from functools import cache
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -30,7 +31,7 @@ def record_classes() -> dict[str, type]:
     return {kind.__name__: kind for kind in (*found, DualVariables, FitResult, Progress)}
 
 
-def _kernel_classes(parent: type[kernels.Kernel]) -> Iterator[type]:
+def _kernel_classes(parent: type[Any]) -> Iterator[type]:
     """The library's own kernels; that of a function is code, not data."""
     for kind in parent.__subclasses__():
         yield from _kernel_classes(kind)

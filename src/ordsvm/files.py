@@ -12,6 +12,22 @@ from pathlib import Path
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary name beside `path` to write to, which becomes `path` when all went well and is removed otherwise."""
+    temporary = _beside(path)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())  # mkstemp lets nobody else read
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Raises where `replacing` would: to be called before hours of work."""
+    _beside(path).unlink()
+
+
+def _beside(path: str | os.PathLike[str]) -> Path:
+    """A new, empty file in the folder of `path`."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder: give the name of a file.")
@@ -23,13 +39,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             "you may write to."
         ) from None
     os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())  # mkstemp lets nobody else read
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    return Path(name)
 
 
 def _umask() -> int:

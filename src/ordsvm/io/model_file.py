@@ -81,8 +81,11 @@ def _model(arrays: Arrays, size: int) -> Any:
 def _read(path: str | os.PathLike[str], name: str) -> tuple[Arrays, dict[str, str]]:
     """All arrays and the header; safetensors checks that they fill the file exactly, before it allocates anything."""
     safetensors = _safetensors()
-    with open(path, "rb"):  # says so if there is none, or it may not be read
-        pass
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise type(error)(f"{name!r} can't be read ({error.strerror}): give the name of a model file.") from None
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}

@@ -14,6 +14,8 @@ from ordsvm.linear.solution import DualVariables
 from ordsvm.linear.solvers import SOLVERS as LINEAR_SOLVERS
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers import SOLVERS
+from ordsvm.tables import TableEncoder, TableModel
+from ordsvm.tables.columns import CategoryColumn, NumberColumn, TextColumn
 
 
 @cache
@@ -21,14 +23,15 @@ def estimator_classes() -> dict[str, type[BaseEstimator]]:
     """Every public estimator of the library by name."""
     public = (getattr(estimators, name) for name in estimators.__all__)
     found = [item for item in public if isinstance(item, type) and issubclass(item, BaseEstimator)]
-    return {kind.__name__: kind for kind in found}
+    return {kind.__name__: kind for kind in (*found, TableEncoder, TableModel)}
 
 
 @cache
 def record_classes() -> dict[str, type]:
-    """Dataclasses that parameters and fitted attributes may hold: kernels, options of solvers, results."""
+    """Dataclasses that parameters and fitted attributes may hold: kernels, options of solvers, results, columns."""
     found = [*_kernel_classes(kernels.Kernel), *SOLVERS.values(), *LINEAR_SOLVERS.values()]
-    return {kind.__name__: kind for kind in (*found, DualVariables, FitResult, Progress)}
+    others = (DualVariables, FitResult, Progress, CategoryColumn, NumberColumn, TextColumn)
+    return {kind.__name__: kind for kind in (*found, *others)}
 
 
 def _kernel_classes(parent: type[Any]) -> Iterator[type]:

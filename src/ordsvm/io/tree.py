@@ -183,7 +183,7 @@ class Reader:
 
     def _estimator(self, content: Any) -> BaseEstimator:
         kind, parameters, state = self._named(content, estimator_classes(), 3)
-        known = kind().get_params(deep=False)
+        known = kind._get_param_names()
         if set(parameters) != set(known):
             different = sorted(set(parameters) ^ set(known))
             raise ValueError(f"{kind.__name__} of this version has other parameters: {', '.join(different)}")
@@ -214,6 +214,8 @@ def checked_record(kind: Any, values: dict[str, Any]) -> None:
         plain = {float: (int, float), int: (int,), str: (str,)}.get(hint)
         if plain is not None and (isinstance(value, bool) or not isinstance(value, plain)):
             raise ValueError(f"{name} of {kind.__name__} is {shortened(value)}, not a {hint.__name__}")
+        if hint == tuple[str, ...] and not all(isinstance(item, str) for item in value):
+            raise ValueError(f"{name} of {kind.__name__} holds something else than strings")
         if "NDArray" in str(hint) or "ndarray" in str(hint):
             parts = value if isinstance(value, tuple | list) else [value]
             if not all(isinstance(part, np.ndarray) and part.dtype.kind in NUMBER_KINDS for part in parts):

@@ -1,0 +1,8 @@
+"""One file a command."""
+
+from ordsvm.cli.commands.evaluate import evaluate
+from ordsvm.cli.commands.info import info
+from ordsvm.cli.commands.predict import predict
+from ordsvm.cli.commands.train import train
+
+ALL = (train, predict, evaluate, info)

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ordsvm.cli.data import Json, ModelFile
+from ordsvm.cli.machines import inner_machine
+from ordsvm.cli.models import load_model
+from ordsvm.cli.output import facts, out, print_json
+from ordsvm.cli.summary import counts_in_order, summarise
+from ordsvm.tables import TableModel
+
+
+def info(model: ModelFile, json: Json = False) -> None:
+    """Say what is in a model file: the machine, the columns it wants, its thresholds and its proof."""
+    fitted = load_model(model)
+    if json:
+        about = {key: value for key, value in fitted.about_.items() if key != "held_out"}
+        print_json(summarise(fitted) | {"target": fitted.target, "columns": columns(fitted), "about": about})
+        return
+    machine = inner_machine(fitted)
+    result = machine.result_
+    rows = {
+        "file": f"{model} ({os.path.getsize(model):,} bytes)",
+        "model": repr(machine),
+        "trained": f"{fitted.about_.get('trained')} by ordsvm {fitted.about_.get('ordsvm')}, on "
+        f"{fitted.about_.get('n_rows'):,} rows of {fitted.about_.get('data')}",
+        "target": fitted.target or "the first number of every line",
+        "labels": " < ".join(f"{label} ({count:,})" for label, count in counts_in_order(fitted).items()),
+        "result": f"{result.status}; {result.n_iter:,} steps of {result.solver} in {result.seconds:.2f} s; relative "
+        f"gap {result.relative_gap:.1e}, violation {result.violation:.1e}",
+    }
+    if hasattr(machine, "thresholds_"):
+        rows["thresholds"] = np.array2string(machine.thresholds_, precision=4)
+    if hasattr(machine, "support_"):
+        rows["support vectors"] = f"{len(machine.support_):,}"
+    rows["columns"] = "\n".join(columns(fitted))
+    out.print(facts(rows))
+
+
+def columns(model: TableModel) -> list[str]:
+    if model.encoder_ is None:
+        return [f"{model.machine_.n_features_in_:,} features without names"]
+    return [describe(column) for column in model.encoder_.columns_]
+
+
+def describe(column: Any) -> str:
+    n_features = len(column.feature_names())
+    kind = type(column).__name__.removesuffix("Column").lower()
+    return f"{column.name}: {kind}" + (f", {n_features:,} features" if n_features > 1 else "")

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
+from ordsvm.cli.models import load_model, rows_for
+from ordsvm.cli.output import err, print_json
+from ordsvm.files import replacing
+from ordsvm.tables.reading import import_pandas, matching, read
+
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="A CSV file; otherwise standard output.")
+]
+Coverage = Annotated[
+    float | None,
+    typer.Option("--coverage", metavar="SHARE", help="Add a set of labels that holds the true one: 0.9."),
+]
+
+
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    output: Output = None,
+    where: Where = [],  # noqa: B006 (Typer copies it)
+    format: Format = None,
+    coverage: Coverage = None,
+    json: Json = False,
+) -> None:
+    """Predict the label and the score of every row; probabilities too where the model was calibrated."""
+    fitted = load_model(model)
+    table = read(data, format)
+    numbers = matching(table, conditions(where))
+    rows = rows_for(fitted, table.take(numbers))
+    frame = predictions(fitted, rows, numbers, coverage)
+    if json:
+        print_json(frame.to_dict(orient="records"))
+    elif output is None:
+        print(frame.to_csv(index=False), end="")
+    if output is not None:
+        with replacing(output) as temporary:
+            frame.to_csv(temporary, index=False)
+        err.print(f"{len(frame):,} predictions are in {output}.")
+
+
+def predictions(model: Any, rows: Any, numbers: Any, coverage: float | None) -> Any:
+    """A data frame: the row's number in the file from 1, label, score or scores, probabilities, set."""
+    columns: dict[str, Any] = {"row": numbers + 1, "prediction": model.predict(rows)}
+    if hasattr(model, "decision_function"):
+        score = model.decision_function(rows)
+        named = {"score": score} if score.ndim == 1 else per_label("score", model.classes_, score)
+        columns |= named
+    if hasattr(model, "predict_proba"):
+        columns |= per_label("probability", model.classes_, model.predict_proba(rows))
+    if coverage is not None:
+        if not hasattr(model.machine_, "predict_set"):
+            raise ValueError("--coverage needs a calibrated model: train with --calibrate.")
+        low, high = model.machine_.predict_set(model.features(rows), coverage).T
+        columns |= {"lowest": low, "highest": high}
+    return import_pandas().DataFrame(columns)
+
+
+def per_label(what: str, classes: Any, values: Any) -> dict[str, Any]:
+    """A column for every label, or pair of labels where there are other numbers of them."""
+    names = classes.tolist() if values.shape[1] == len(classes) else range(values.shape[1])
+    return {f"{what} {name}": np.asarray(values)[:, i] for i, name in enumerate(names)}

@@ -1,0 +1,141 @@
+"""Training data from a file: which rows, which column holds the labels, and what order they have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from ordsvm.checks import shortened
+from ordsvm.estimators.early_stopping import hold_out
+from ordsvm.labels import encode_labels
+from ordsvm.tables import Table, TableEncoder, TableError, read
+from ordsvm.tables.reading import column, matching
+
+Ints = NDArray[np.int64]
+
+DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV, Parquet or svmlight file, also compressed.")]
+Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column that holds the labels.")]
+Order = Annotated[str, typer.Option("--order", metavar="LABELS", help='The labels, lowest first: "low,medium,high".')]
+Text = Annotated[list[str], typer.Option("--text", metavar="COLUMN", help="A column of text, as TF-IDF. Repeatable.")]
+Drop = Annotated[list[str], typer.Option("--drop", metavar="COLUMN", help="A column to leave out. Repeatable.")]
+Where = Annotated[
+    list[str], typer.Option("--where", metavar="COLUMN=VALUE", help="Only rows with this value. Repeatable.")
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar="KIND", help="csv, tsv, parquet or svmlight; else by the name."),
+]
+Model = Annotated[str, typer.Option("--model", "-m", metavar="NAME", help="The machine, such as svor or linear-svor.")]
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A file that `ordsvm train` has written.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Seed = Annotated[int, typer.Option("--seed", help="Of everything that is drawn at random.")]
+SolverOption = Annotated[
+    list[str], typer.Option("--solver-option", metavar="NAME=VALUE", help="An option of the solver. Repeatable.")
+]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user has said about the data."""
+
+    path: str
+    target: str
+    order: str
+    text: list[str]
+    drop: list[str]
+    where: list[str]
+    kind: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Rows and labels to train with, and how to make features of the rows (None: they are features)."""
+
+    table: Table
+    rows: Any
+    labels: Any
+    categories: list[Any] | None
+    encoder: TableEncoder | None
+    numbers: Ints  # of the rows in the file
+
+    def take(self, which: Ints) -> tuple[Any, Any]:
+        rows = self.rows.iloc[which] if self.encoder is not None else self.rows[which]
+        return rows, self.labels[which]
+
+
+def training_data(request: Request) -> Training:
+    """Reads the file and checks what can be checked before any work."""
+    table = read(request.path, request.kind)
+    numbers = matching(table, conditions(request.where))
+    table = table.take(numbers)
+    if not table.has_columns:
+        if request.target or request.text or request.drop:
+            raise TableError(f"{table.name!r} is an svmlight file, without names of columns: leave out their options.")
+        labels = _whole(table.labels)
+        return Training(table, table.rows, labels, ordered(request.order, labels), None, numbers)
+    if not request.target:
+        known = ", ".join(map(str, table.rows.columns))
+        raise TableError(f"Which column of {table.name!r} holds the labels? Give --target, one of {known}.")
+    labels = target_labels(table, request.target)
+    for name in request.drop:
+        column(table, name)
+    gone = {request.target, *request.drop, *conditions(request.where)}
+    rows = table.rows.drop(columns=list(gone))
+    return Training(table, rows, labels, ordered(request.order, labels), TableEncoder(tuple(request.text)), numbers)
+
+
+def target_labels(table: Table, target: str) -> Any:
+    """The labels of a table with columns, none of them missing."""
+    cells = column(table, target)
+    missing = int(cells.isna().sum())
+    if missing:
+        raise TableError(f"Column {target!r} is empty in {missing} of {len(cells)} rows: fill it in or remove these.")
+    values = cells.to_numpy()
+    return _whole(values) if values.dtype.kind == "f" else np.array(values.tolist())
+
+
+def conditions(where: list[str]) -> dict[str, str]:
+    pairs = [condition.partition("=") for condition in where]
+    for (name, equals, _), text in zip(pairs, where, strict=True):
+        if not equals or not name:
+            raise TableError(f"--where {text!r} is no condition: give COLUMN=VALUE.")
+    return {name: value for name, _, value in pairs}
+
+
+def ordered(order: str, labels: Any) -> list[Any] | None:
+    """The labels in --order, as the type that the column has."""
+    if not order:
+        return None
+    names = [name.strip() for name in order.split(",")]
+    if np.asarray(labels).dtype.kind in "biuf":
+        try:
+            numbers = [float(name) for name in names]
+        except ValueError:
+            raise TableError(f"--order {order!r} must list numbers, for the labels are numbers.") from None
+        return [int(number) if number.is_integer() else number for number in numbers]
+    known = set(labels.tolist())
+    missing = sorted(known - set(names))
+    if missing:
+        raise TableError(f"--order lacks the labels {shortened(missing)}: list every label of the data, lowest first.")
+    return names
+
+
+def held_out_rows(training: Training, share: float, seed: int) -> tuple[Ints, Ints]:
+    """Rows to train with and rows to keep back, the share of every rank alike."""
+    every = np.arange(len(training.labels))
+    if share == 0:
+        return every, np.empty(0, dtype=np.int64)
+    if not 0 < share < 1:
+        raise TableError(f"--hold-out {share:g} is not valid: give a share above 0 and below 1, such as 0.25.")
+    codes = encode_labels(training.labels, training.categories).codes
+    kept_back = hold_out(codes, np.ones(len(codes)), share, np.random.RandomState(seed))
+    return np.setdiff1d(every, kept_back), kept_back
+
+
+def _whole(labels: Any) -> Any:
+    """Labels that are whole numbers as such."""
+    return labels.astype(np.int64) if np.all(labels == np.round(labels)) and np.all(np.abs(labels) < 2**53) else labels

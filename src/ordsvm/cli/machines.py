@@ -1,0 +1,150 @@
+"""Machines by name, and their parameters as options: all of it is read off the estimators."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from dataclasses import fields
+from functools import cache
+from typing import Annotated, Any
+
+import typer
+from sklearn.base import is_regressor
+
+from ordsvm import RoundedRegressor
+from ordsvm.io.registry import estimator_classes
+from ordsvm.linear.solvers import SOLVERS as LINEAR_SOLVERS
+from ordsvm.solvers import SOLVERS
+
+OURS = ("callback", "verbose", "warm_start", "categories")  # the command line's own business
+
+
+@cache
+def machine_classes() -> dict[str, type]:
+    """Every estimator that has a solver, by its name in lower case with hyphens: LinearSVOR is linear-svor."""
+    machines = [kind for kind in estimator_classes().values() if "solver" in inspect.signature(kind).parameters]
+    return {hyphenated(kind.__name__): kind for kind in machines}
+
+
+def hyphenated(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
+def machine_class(name: str) -> type:
+    known = {key.replace("-", ""): kind for key, kind in machine_classes().items()}
+    kind = known.get(name.lower().replace("-", "").replace("_", ""))
+    if kind is None:
+        raise ValueError(f"There is no model {name!r}: give one of {', '.join(sorted(machine_classes()))}.")
+    return kind
+
+
+def make_machine(name: str, parameters: dict[str, Any], categories: list[Any] | None) -> Any:
+    """The machine with those parameters that were given; a regressor is rounded to ranks."""
+    kind = machine_class(name)
+    known = inspect.signature(kind).parameters
+    given = {key: value for key, value in parameters.items() if value is not None}
+    for key in given:
+        if key not in known:
+            able = [other for other, cls in machine_classes().items() if key in inspect.signature(cls).parameters]
+            raise ValueError(f"{option_name(key)} is not for {hyphenated(kind.__name__)}: it is for {', '.join(able)}.")
+    if is_regressor(kind()):
+        return RoundedRegressor(kind(**given), categories=categories)
+    if "categories" in known:
+        given["categories"] = categories
+    return kind(**given)
+
+
+def inner_machine(estimator: Any) -> Any:
+    """What was trained by a solver, inside whatever stands around it."""
+    for name in ("machine_", "estimator_", "regressor_", "best_estimator_"):
+        if hasattr(estimator, name):
+            return inner_machine(getattr(estimator, name))
+    return estimator
+
+
+def set_callback(estimator: Any, callback: Any) -> None:
+    """Has the machine report to `callback`, wherever in the estimator it is."""
+    for key in estimator.get_params():
+        if key.split("__")[-1] == "callback":
+            estimator.set_params(**{key: callback})
+
+
+def solver_options(solver: str | None, given: list[str]) -> Any:
+    """The solver's name, or its options object where NAME=VALUE pairs were given."""
+    if not given:
+        return solver
+    kinds = {**SOLVERS, **LINEAR_SOLVERS}
+    kind: Any = kinds.get(solver or "")
+    if kind is None:
+        raise ValueError(f"--solver-option needs a --solver: one of {', '.join(kinds)}.")
+    known = {field.name for field in fields(kind)}
+    options = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals or name not in known:
+            raise ValueError(
+                f"{pair!r} is no option of {solver}: give NAME=VALUE, NAME one of {', '.join(sorted(known))}."
+            )
+        options[name] = literal(value)
+    return kind(**options)
+
+
+def option_name(parameter: str) -> str:
+    return "--" + parameter.replace("_", "-")
+
+
+def literal(text: str) -> Any:
+    """A number, None, True, False, or else the text itself."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return value if value is None or isinstance(value, bool | int | float | list | dict) else text
+
+
+@cache
+def parameter_options() -> dict[str, inspect.Parameter]:
+    """An option for every parameter that a machine has, with the text about it from the machine's documentation."""
+    options: dict[str, inspect.Parameter] = {}
+    for kind in machine_classes().values():
+        for name, parameter in inspect.signature(kind).parameters.items():
+            if name not in options and name not in OURS:
+                options[name] = _option(name, parameter, kind)
+    return options
+
+
+def _option(name: str, parameter: inspect.Parameter, kind: type) -> inspect.Parameter:
+    default = parameter.default
+    is_flag = isinstance(default, bool)
+    names = [f"{option_name(name)}/--no-{option_name(name)[2:]}"] if is_flag else [option_name(name)]
+    info = typer.Option(
+        *names,
+        help=f"{_documentation(kind, name)} [default: {default}]",
+        show_default=False,
+        rich_help_panel="The machine's parameters",
+        metavar=None if is_flag else "VALUE",
+        parser=None if is_flag else literal,
+    )
+    hint = Annotated[bool | None, info] if is_flag else Annotated[Any, info]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+
+
+def _documentation(kind: type, name: str) -> str:
+    """The first sentence about a parameter; parameters that are explained together share it."""
+    entry = re.search(
+        rf"^    ((?:\w+, )*{name}(?:, \w+)*) :[^\n]*\n((?:        .*\n)+)", kind.__doc__ or "", re.MULTILINE
+    )
+    text = " ".join(entry.group(1).split()) if entry else ""
+    return re.split(r"(?<=[.;:])\s", text)[0].rstrip(";:")
+
+
+def takes_parameters(command: Any) -> Any:
+    """Gives a command, which has `**parameters`, an option for every parameter of a machine."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [item for item in signature.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
+    own = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own]
+    added = [item for name, item in parameter_options().items() if name not in signature.parameters]
+    command.__signature__ = signature.replace(parameters=own + added)
+    command.__annotations__ = {item.name: item.annotation for item in own + added}
+    return command

@@ -1,0 +1,44 @@
+"""A model from a file, and the rows it is to be judged by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ordsvm import load
+from ordsvm.cli.output import note
+from ordsvm.tables import Table, TableError, TableModel
+from ordsvm.tables.reading import matching
+
+
+def load_model(path: str) -> TableModel:
+    model = load(path)
+    if not isinstance(model, TableModel):
+        raise ValueError(
+            f"{path!r} holds a {type(model).__name__} without columns: use ordsvm.load in Python, or a file that "
+            "`ordsvm train` has written."
+        )
+    return model
+
+
+def rows_for(model: TableModel, table: Table) -> Any:
+    """The rows of a table of the kind that the model was trained with."""
+    if table.has_columns != (model.encoder_ is not None):
+        kinds = ("an svmlight file", "a file with named columns")
+        given, needed = kinds[table.has_columns], kinds[not table.has_columns]
+        raise TableError(f"{table.name!r} is {given}, and the model was trained with {needed}: give one.")
+    return table.rows
+
+
+def rows_to_judge_by(model: TableModel, table: Table, conditions: dict[str, str]) -> tuple[Table, str]:
+    """The rows that training has kept back, where these are the data it had; and words that say which they are."""
+    same = model.about_.get("data_sha256") == table.fingerprint
+    kept_back = np.asarray(model.about_.get("held_out", []), dtype=np.int64)
+    numbers = matching(table, conditions)
+    if same and len(kept_back) and not conditions:
+        return table.take(kept_back), f"the {len(kept_back):,} rows of {table.name} that training kept back"
+    chosen = table.take(numbers)
+    if same and not conditions:
+        note("The model was trained on these rows: on new ones it will be worse. Keep some back with --hold-out.")
+    return chosen, f"{len(chosen):,} rows of {table.name}"

@@ -1,0 +1,63 @@
+"""What a person or a script sees: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+WIDE = 120  # columns of a file or pipe, which has none of its own
+
+out = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
+err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else WIDE)
+
+
+class Interrupted(Exception):
+    """The user has ended a command by Ctrl-C; the text says what became of the work."""
+
+
+def complain(message: str) -> None:
+    err.print(f"[bold red]ordsvm:[/bold red] {escape(' '.join(message.split()))}", soft_wrap=True)
+
+
+def note(message: str) -> None:
+    err.print(f"[yellow]note:[/yellow] {escape(' '.join(message.split()))}", soft_wrap=True)
+
+
+def as_json(value: Any) -> str:
+    """Strict JSON: arrays are lists, numbers that are not finite are null."""
+    return json.dumps(_plain(value), ensure_ascii=False, indent=2)
+
+
+def print_json(value: Any) -> None:
+    print(as_json(value))
+
+
+def facts(rows: dict[str, str], title: str | None = None) -> Table:
+    """Two columns: what, and how much."""
+    table = Table(box=None, show_header=False, pad_edge=False, title=title, title_justify="left", title_style="bold")
+    table.add_column(style="dim")
+    table.add_column()
+    for name, value in rows.items():
+        table.add_row(name, escape(value))
+    return table
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,69 @@
+"""What there is to say about a trained model."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from rich.table import Table
+
+from ordsvm.cli.machines import inner_machine
+from ordsvm.cli.output import facts
+from ordsvm.evaluation import Evaluation
+from ordsvm.tables import TableModel
+
+
+def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str, Any]:
+    machine = inner_machine(model)
+    result = machine.result_
+    fields = ("status", "solver", "n_iter", "objective", "gap", "relative_gap", "violation", "seconds", "kernel_rows")
+    summary: dict[str, Any] = {
+        "model": type(machine).__name__,
+        "parameters": changed_parameters(machine),
+        "classes": model.classes_,
+        "n_rows": model.about_.get("n_rows"),
+        "n_features": machine.n_features_in_,
+        "fit": {name: getattr(result, name) for name in fields},
+    }
+    if hasattr(machine, "support_"):
+        summary["n_support"] = len(machine.support_)
+    if held_out is not None:
+        summary["held_out"] = {name: vars(estimate) for name, estimate in held_out.metrics.items()}
+    return summary
+
+
+def changed_parameters(machine: Any) -> dict[str, Any]:
+    """Those that differ from the defaults."""
+    usual = type(machine)().get_params(deep=False)
+    given = machine.get_params(deep=False)
+    return {key: value for key, value in given.items() if key != "callback" and str(value) != str(usual[key])}
+
+
+def summary_table(model: TableModel, held_out: Evaluation | None, output: str) -> Table:
+    """The end of a training for a reader."""
+    machine = inner_machine(model)
+    result = machine.result_
+    parameters = ", ".join(f"{key}={value}" for key, value in changed_parameters(machine).items())
+    rows = {
+        "model": type(machine).__name__ + (f" ({parameters})" if parameters else ""),
+        "trained on": f"{model.about_['n_rows']:,} rows of {model.about_['data']}, {machine.n_features_in_:,} features",
+        "labels": " < ".join(f"{label} ({count:,})" for label, count in counts_in_order(model).items()),
+        "training": f"{result.status} after {result.seconds:.2f} s and {result.n_iter:,} steps of {result.solver}",
+        "proof": f"within {result.relative_gap:.2%} of the best possible objective (gap {result.gap:.3g} of "
+        f"{result.objective:.6g})",
+    }
+    if hasattr(machine, "support_"):
+        rows["support vectors"] = f"{len(machine.support_):,}"
+    if held_out is not None:
+        error = held_out.metrics["mae"]
+        rows["held out"] = (
+            f"{held_out.n_samples:,} rows: mean absolute error {error.value:.3f} ranks "
+            f"(95 % interval {error.low:.3f} to {error.high:.3f})"
+        )
+    rows["written to"] = f"{output} ({os.path.getsize(output):,} bytes)"
+    return facts(rows)
+
+
+def counts_in_order(model: TableModel) -> dict[Any, int]:
+    counts = model.about_.get("ranks", {})
+    return {label: counts.get(label, 0) for label in model.classes_.tolist()}

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from sklearn.base import is_regressor
 
 from ordsvm import RoundedRegressor
@@ -24,7 +25,8 @@ OURS = ("callback", "verbose", "warm_start", "categories")  # the command line's
 def machine_classes() -> dict[str, type]:
     """Every estimator that has a solver, by its name in lower case with hyphens: LinearSVOR is linear-svor."""
     machines = [kind for kind in estimator_classes().values() if "solver" in inspect.signature(kind).parameters]
-    return {hyphenated(kind.__name__): kind for kind in machines}
+    simple_first = sorted(machines, key=lambda kind: (kind.__name__ != "SVOR", "Linear" in kind.__name__))
+    return {hyphenated(kind.__name__): kind for kind in simple_first}
 
 
 def hyphenated(name: str) -> str:
@@ -120,7 +122,7 @@ def _option(name: str, parameter: inspect.Parameter, kind: type) -> inspect.Para
     names = [f"{option_name(name)}/--no-{option_name(name)[2:]}"] if is_flag else [option_name(name)]
     info = typer.Option(
         *names,
-        help=f"{_documentation(kind, name)} [default: {default}]",
+        help=escape(f"{_documentation(kind, name)} (default: {default})"),
         show_default=False,
         rich_help_panel="The machine's parameters",
         metavar=None if is_flag else "VALUE",
@@ -132,11 +134,14 @@ def _option(name: str, parameter: inspect.Parameter, kind: type) -> inspect.Para
 
 def _documentation(kind: type, name: str) -> str:
     """The first sentence about a parameter; parameters that are explained together share it."""
-    entry = re.search(
-        rf"^    ((?:\w+, )*{name}(?:, \w+)*) :[^\n]*\n((?:        .*\n)+)", kind.__doc__ or "", re.MULTILINE
-    )
-    text = " ".join(entry.group(1).split()) if entry else ""
-    return re.split(r"(?<=[.;:])\s", text)[0].rstrip(";:")
+    heading, lines = rf"(?:\w+, )*{name}(?:, \w+)* :([^\n]*)\n", r"((?:        .*\n)+)"
+    entry = re.search(f"^    {heading}{lines}", kind.__doc__ or "", re.MULTILINE)
+    if entry is None:
+        return ""
+    first = re.split(r"(?<=[.;:])\s", " ".join(entry.group(2).split()))[0].rstrip(".;:")
+    choices = ["auto", *SOLVERS, *LINEAR_SOLVERS] if name == "solver" else re.findall(r'"([\w-]+)"', entry.group(1))
+    about_python = first.startswith(("A callable", "A name such as", '"'))  # what a command line can't say, or repeats
+    return ". ".join([f"One of {', '.join(choices)}"] * bool(choices) + [first] * (not about_python))
 
 
 def takes_parameters(command: Any) -> Any:

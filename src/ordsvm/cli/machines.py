@@ -57,11 +57,12 @@ def make_machine(name: str, parameters: dict[str, Any], categories: list[Any] | 
     return kind(**given)
 
 
-def inner_machine(estimator: Any) -> Any:
-    """What was trained by a solver, inside whatever stands around it."""
-    for name in ("machine_", "estimator_", "regressor_", "best_estimator_"):
-        if hasattr(estimator, name):
-            return inner_machine(getattr(estimator, name))
+def inner_machine(estimator: Any, fitted: bool = True) -> Any:
+    """What a solver trains or has trained, inside whatever stands around it."""
+    for name in ("machine", "estimator", "regressor"):
+        inner = getattr(estimator, f"{name}_" if fitted else name, None)
+        if inner is not None:
+            return inner_machine(inner, fitted)
     return estimator
 
 
@@ -139,7 +140,8 @@ def _documentation(kind: type, name: str) -> str:
     if entry is None:
         return ""
     first = re.split(r"(?<=[.;:])\s", " ".join(entry.group(2).split()))[0].rstrip(".;:")
-    choices = ["auto", *SOLVERS, *LINEAR_SOLVERS] if name == "solver" else re.findall(r'"([\w-]+)"', entry.group(1))
+    choices = re.findall(r'"([\w-]+)"', entry.group(1).partition("default=")[0])
+    choices = ["auto", *SOLVERS, *LINEAR_SOLVERS] if name == "solver" else choices
     about_python = first.startswith(("A callable", "A name such as", '"'))  # what a command line can't say, or repeats
     return ". ".join([f"One of {', '.join(choices)}"] * bool(choices) + [first] * (not about_python))
 

@@ -31,6 +31,13 @@ def rows_for(model: TableModel, table: Table) -> Any:
     return table.rows
 
 
+def scores_of(model: TableModel, rows: Any) -> Any:
+    """The score of every row by the machine itself, calibrated or not."""
+    machine = model.machine_
+    machine = machine if hasattr(machine, "decision_function") else machine.estimator_
+    return machine.decision_function(model.features(rows))
+
+
 def rows_to_judge_by(model: TableModel, table: Table, conditions: dict[str, str]) -> tuple[Table, str]:
     """The rows that training has kept back, where these are the data it had; and words that say which they are."""
     same = model.about_.get("data_sha256") == table.fingerprint

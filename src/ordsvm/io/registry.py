@@ -10,6 +10,9 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from ordsvm import estimators, kernels
+from ordsvm.calibration import CalibratedOrdinal
+from ordsvm.calibration.conformal import Conformal
+from ordsvm.calibration.maps import IsotonicThresholds, OrderedLogistic
 from ordsvm.linear.solution import DualVariables
 from ordsvm.linear.solvers import SOLVERS as LINEAR_SOLVERS
 from ordsvm.result import FitResult, Progress
@@ -20,17 +23,18 @@ from ordsvm.tables.columns import CategoryColumn, NumberColumn, TextColumn
 
 @cache
 def estimator_classes() -> dict[str, type[BaseEstimator]]:
-    """Every public estimator of the library by name."""
+    """Every estimator of the library by name; searches are for Python, their `best_estimator_` is for a file."""
     public = (getattr(estimators, name) for name in estimators.__all__)
     found = [item for item in public if isinstance(item, type) and issubclass(item, BaseEstimator)]
-    return {kind.__name__: kind for kind in (*found, TableEncoder, TableModel)}
+    return {kind.__name__: kind for kind in (*found, CalibratedOrdinal, TableEncoder, TableModel)}
 
 
 @cache
 def record_classes() -> dict[str, type]:
     """Dataclasses that parameters and fitted attributes may hold: kernels, options of solvers, results, columns."""
     found = [*_kernel_classes(kernels.Kernel), *SOLVERS.values(), *LINEAR_SOLVERS.values()]
-    others = (DualVariables, FitResult, Progress, CategoryColumn, NumberColumn, TextColumn)
+    calibration = (Conformal, IsotonicThresholds, OrderedLogistic)
+    others = (DualVariables, FitResult, Progress, *calibration, CategoryColumn, NumberColumn, TextColumn)
     return {kind.__name__: kind for kind in (*found, *others)}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import typer
 
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
-from ordsvm.cli.models import load_model, rows_for
+from ordsvm.cli.models import load_model, rows_for, scores_of
 from ordsvm.cli.output import err, print_json
 from ordsvm.files import replacing
 from ordsvm.tables.reading import import_pandas, matching, read
@@ -48,10 +48,8 @@ def predict(
 def predictions(model: Any, rows: Any, numbers: Any, coverage: float | None) -> Any:
     """A data frame: the row's number in the file from 1, label, score or scores, probabilities, set."""
     columns: dict[str, Any] = {"row": numbers + 1, "prediction": model.predict(rows)}
-    if hasattr(model, "decision_function"):
-        score = model.decision_function(rows)
-        named = {"score": score} if score.ndim == 1 else per_label("score", model.classes_, score)
-        columns |= named
+    score = scores_of(model, rows)
+    columns |= {"score": score} if score.ndim == 1 else per_label("score", model.classes_, score)
     if hasattr(model, "predict_proba"):
         columns |= per_label("probability", model.classes_, model.predict_proba(rows))
     if coverage is not None:

@@ -12,6 +12,7 @@ import typer
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import __version__, save
+from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.cli.data import (
     DataFile,
     Drop,
@@ -43,6 +44,7 @@ HoldOut = Annotated[
     float,
     typer.Option("--hold-out", metavar="SHARE", help="Rows to keep back for `evaluate` and `report`: 0.25."),
 ]
+Calibrate = Annotated[bool, typer.Option("--calibrate", help="Learn probabilities too, out of 5 folds.")]
 KeepPartial = Annotated[bool, typer.Option("--keep-partial", help="After Ctrl-C, keep the model as far as it got.")]
 
 
@@ -58,6 +60,7 @@ def train(
     where: Where = [],  # noqa: B006
     format: Format = None,
     hold_out: HoldOut = 0.0,
+    calibrate: Calibrate = False,
     keep_partial: KeepPartial = False,
     solver_option: SolverOption = [],  # noqa: B006
     seed: Seed = 0,
@@ -68,6 +71,7 @@ def train(
     parameters["solver"] = solver_options(parameters["solver"], solver_option)
     training = training_data(Request(data, target, order, text, drop, where, format))
     machine = make_machine(model, parameters, training.categories)
+    machine = CalibratedOrdinal(machine) if calibrate else machine
     require_writable(output)
     chosen, kept_back = held_out_rows(training, hold_out, seed)
     fitted, stopped = fit(TableModel(machine, training.encoder, target), training, chosen)
@@ -87,7 +91,7 @@ def train(
 def fit(model: TableModel, training: Training, chosen: Any) -> tuple[TableModel, bool]:
     """Trains with a progress line; also whether Ctrl-C ended it."""
     rows, labels = training.take(chosen)
-    machine = inner_machine(model.machine)
+    machine = inner_machine(model.machine, fitted=False)
     title = type(machine).__name__
     with ProgressLine(getattr(machine, "tol", 1e-3), title, err) as line, stopped_by_ctrl_c(line) as was_stopped:
         set_callback(model.machine, line)
@@ -139,4 +143,5 @@ def rank_counts(training: Training, chosen: Any) -> dict[Any, int]:
 
 def evaluation_on(model: TableModel, training: Training, which: Any) -> Evaluation:
     rows, labels = training.take(which)
-    return evaluation_of(labels, model.predict(rows), model.classes_)
+    probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
+    return evaluation_of(labels, model.predict(rows), model.classes_, probabilities)

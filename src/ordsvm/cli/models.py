@@ -38,14 +38,14 @@ def scores_of(model: TableModel, rows: Any) -> Any:
     return machine.decision_function(model.features(rows))
 
 
-def rows_to_judge_by(model: TableModel, table: Table, conditions: dict[str, str]) -> tuple[Table, str]:
-    """The rows that training has kept back, where these are the data it had; and words that say which they are."""
+def rows_to_judge_by(model: TableModel, table: Table, conditions: dict[str, str]) -> tuple[Table, str, Any]:
+    """The rows that training has kept back, where these are the data it had; what they are, in words; their numbers."""
     same = model.about_.get("data_sha256") == table.fingerprint
     kept_back = np.asarray(model.about_.get("held_out", []), dtype=np.int64)
     numbers = matching(table, conditions)
     if same and len(kept_back) and not conditions:
-        return table.take(kept_back), f"the {len(kept_back):,} rows of {table.name} that training kept back"
+        return table.take(kept_back), f"the {len(kept_back):,} rows of {table.name} that training kept back", kept_back
     chosen = table.take(numbers)
     if same and not conditions:
         note("The model was trained on these rows: on new ones it will be worse. Keep some back with --hold-out.")
-    return chosen, f"{len(chosen):,} rows of {table.name}"
+    return chosen, f"{len(chosen):,} rows of {table.name}", numbers

@@ -25,7 +25,7 @@ def evaluate(
     Where the file is the one that the model was trained on, the rows that training has kept back are used.
     """
     fitted = load_model(model)
-    table, which = rows_to_judge_by(fitted, read(data, format), conditions(where))
+    table, which, _ = rows_to_judge_by(fitted, read(data, format), conditions(where))
     found = judged(fitted, table)
     if json:
         metrics = {name: vars(estimate) for name, estimate in found.metrics.items()}

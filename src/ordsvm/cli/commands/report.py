@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from ordsvm.cli.data import Format, Json, ModelFile, Where, conditions, target_labels
+from ordsvm.cli.machines import inner_machine
+from ordsvm.cli.models import load_model, rows_for, rows_to_judge_by, scores_of
+from ordsvm.cli.output import out, print_json
+from ordsvm.files import replacing, require_writable
+from ordsvm.report import report_page
+from ordsvm.report.contents import Judged, judge
+from ordsvm.tables import TableModel, read
+
+Data = Annotated[str | None, typer.Argument(metavar="[DATA]", help="Rows with labels to judge the model by.")]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the page goes.")]
+
+
+def report(
+    model: ModelFile,
+    data: Data = None,
+    output: Output = "report.html",
+    where: Where = [],  # noqa: B006 (Typer copies it)
+    format: Format = None,
+    json: Json = False,
+) -> None:
+    """Write one HTML page about a model: metrics, interactive charts, the most costly mistakes, and the proof."""
+    fitted = load_model(model)
+    require_writable(output)
+    judged = None if data is None else _judged(fitted, data, where, format)
+    machine = inner_machine(fitted)
+    title = f"{os.path.basename(model)}: {type(machine).__name__}"
+    page = report_page(fitted, machine, title, judged)
+    with replacing(output) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    if json:
+        print_json({"output": output, "bytes": os.path.getsize(output)})
+    else:
+        out.print(f"The report is in {output} ({os.path.getsize(output) / 1e6:.1f} MB). Open it in any browser.")
+
+
+def _judged(model: TableModel, data: str, where: list[str], format: str | None) -> Judged:
+    whole = read(data, format)
+    table, which, numbers = rows_to_judge_by(model, whole, conditions(where))
+    rows = rows_for(model, table)
+    labels = table.labels if table.labels is not None else target_labels(table, model.target)
+    shown = rows[[column.name for column in model.encoder_.columns_]] if model.encoder_ is not None else rows
+    return judge(model, shown, labels, np.asarray(numbers), which, scores_of(model, rows))

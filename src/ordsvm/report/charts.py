@@ -1,0 +1,167 @@
+"""The charts of the report as Plotly figures. Colours, background and fonts are the page's business."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from ordsvm.report.contents import Judged
+from ordsvm.result import FitResult
+
+POINTS = 3000  # the most samples that are drawn one by one
+SCALE = [[0, "rgba(66,113,214,0)"], [1, "rgba(66,113,214,1)"]]  # on whatever background the page has
+ACCENT, SECOND, THIRD, RIGHT, WRONG = "#4271d6", "#d9822b", "#8f59c4", "#3a9d6e", "#d6504b"
+
+
+def confusion_chart(judged: Judged) -> go.Figure:
+    """Shares of every true rank, with counts."""
+    counts = judged.evaluation.confusion
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    names = labels_of(judged.classes)
+    hover = "true %{y}, predicted %{x}<br>%{text} rows, %{z:.1%} of this label<extra></extra>"
+    heat = go.Heatmap(
+        z=share, x=names, y=names, text=counts, texttemplate="%{text}", colorscale=SCALE, zmin=0, zmax=1,
+        hovertemplate=hover, showscale=False, xgap=2, ygap=2,
+    )  # fmt: skip
+    figure = go.Figure(heat)
+    figure.update_xaxes(title="predicted", type="category")
+    figure.update_yaxes(title="true", type="category", autorange="reversed")
+    return figure
+
+
+def score_chart(judged: Judged, thresholds: NDArray[np.float64]) -> go.Figure:
+    """The score of every row by its true rank, with the thresholds that cut it."""
+    assert judged.score is not None
+    figure = go.Figure()
+    names = labels_of(judged.classes)
+    random = np.random.default_rng(0)
+    chosen = random.permutation(len(judged.score))[:POINTS]
+    chosen = chosen[np.argsort(judged.true[chosen], kind="stable")]
+    spread = random.uniform(-0.3, 0.3, size=len(chosen))
+    for is_right, colour, name in ((True, RIGHT, "right"), (False, WRONG, "wrong")):
+        mine = (judged.predicted[chosen] == judged.true[chosen]) == is_right
+        rows = chosen[mine]
+        details = np.column_stack([judged.numbers[rows], np.take(names, judged.true[rows]),
+                                   np.take(names, judged.predicted[rows])])  # fmt: skip
+        figure.add_scatter(
+            x=judged.score[rows], y=judged.true[rows] + spread[mine], mode="markers", name=name, customdata=details,
+            marker={"size": 5, "opacity": 0.6, "color": colour},
+            hovertemplate="row %{customdata[0]}: true %{customdata[1]}, predicted %{customdata[2]}"
+            "<br>score %{x:.3f}<extra></extra>",
+        )  # fmt: skip
+    for k, threshold in enumerate(thresholds):
+        figure.add_vline(x=float(threshold), line={"width": 1.5, "dash": "dot", "color": ACCENT})
+        figure.add_annotation(x=float(threshold), y=1.0, yref="paper", yanchor="bottom", showarrow=False,
+                              text=f"{names[k]}|{names[k + 1]}", font={"size": 10})  # fmt: skip
+    figure.update_xaxes(title="score")
+    figure.update_yaxes(title="true label", tickmode="array", tickvals=list(range(len(names))), ticktext=names)
+    return figure
+
+
+def rank_chart(judged: Judged) -> go.Figure:
+    """How many rows have each label, truly and by prediction."""
+    names = labels_of(judged.classes)
+    confusion = judged.evaluation.confusion
+    figure = go.Figure()
+    figure.add_bar(x=names, y=confusion.sum(axis=1), name="true", marker={"color": ACCENT})
+    figure.add_bar(x=names, y=confusion.sum(axis=0), name="predicted", marker={"color": SECOND})
+    figure.update_layout(barmode="group")
+    figure.update_xaxes(title="label", type="category")
+    figure.update_yaxes(title="rows")
+    return figure
+
+
+def convergence_chart(result: FitResult) -> go.Figure:
+    """Relative gap and violation over time, the end included."""
+    figure = go.Figure()
+    seconds = [look.seconds for look in result.history] + [result.seconds]
+    for name, colour in (("relative_gap", ACCENT), ("violation", SECOND)):
+        values = [getattr(look, name) for look in (*result.history, result)]
+        figure.add_scatter(
+            x=seconds, y=np.maximum(values, 1e-16), mode="lines+markers", name=name.replace("_", " "),
+            line={"color": colour}, hovertemplate="%{x:.2f} s: %{y:.2e}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title="seconds")
+    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
+    return figure
+
+
+def objective_chart(result: FitResult) -> go.Figure:
+    """The objective and the proven bound below it: the optimum is between the two."""
+    seconds = [look.seconds for look in result.history] + [result.seconds]
+    looks: list[Any] = [*result.history, result]
+    figure = go.Figure()
+    bounds = (("objective", [look.objective for look in looks]), ("proven bound", [x.objective - x.gap for x in looks]))
+    for (name, values), colour in zip(bounds, (ACCENT, THIRD), strict=True):
+        figure.add_scatter(x=seconds, y=values, mode="lines+markers", name=name, line={"color": colour},
+                           hovertemplate="%{x:.2f} s: %{y:.6g}<extra></extra>")  # fmt: skip
+    figure.update_xaxes(title="seconds")
+    low = result.objective - 20 * max(result.gap, 0.01 * abs(result.objective))
+    highest = max(look.objective for look in looks[len(looks) // 4 :])
+    figure.update_yaxes(range=[low, highest + 0.05 * (highest - low)])
+    return figure
+
+
+def threshold_chart(result: FitResult, classes: NDArray[Any]) -> go.Figure:
+    """Where the thresholds were at every look."""
+    names = labels_of(classes)
+    seconds = [look.seconds for look in result.history]
+    paths = np.array([look.thresholds for look in result.history])
+    figure = go.Figure()
+    for k, path in enumerate(paths.T):
+        figure.add_scatter(x=seconds, y=path, mode="lines+markers", name=f"{names[k]} | {names[k + 1]}",
+                           hovertemplate="%{x:.2f} s: %{y:.4f}")  # fmt: skip
+    figure.update_xaxes(title="seconds")
+    figure.update_yaxes(title="threshold")
+    return figure
+
+
+def tuning_chart(tuning: dict[str, Any], stage: int) -> go.Figure:
+    """Mean scores of a stage of the search by C and gamma."""
+    here = tuning["stage"] == stage
+    C, gamma = tuning["tried"]["C"][here], tuning["tried"]["gamma"][here]
+    columns, lines = np.unique(C), np.unique(gamma)
+    grid = np.full((len(lines), len(columns)), np.nan)
+    grid[np.searchsorted(lines, gamma), np.searchsorted(columns, C)] = tuning["score"][here]
+    heat = go.Heatmap(
+        z=grid, x=[f"{value:.3g}" for value in columns], y=[f"{value:.3g}" for value in lines], colorscale="Viridis",
+        reversescale=tuning["smaller_is_better"], colorbar={"title": tuning["metric"], "thickness": 12},
+        hovertemplate="C %{x}, gamma %{y}<br>%{z:.4f}<extra></extra>",
+    )  # fmt: skip
+    figure = go.Figure(heat)
+    figure.update_xaxes(title="C", type="category")
+    figure.update_yaxes(title="gamma", type="category")
+    return figure
+
+
+def region_chart(model: Any, judged: Judged, features: NDArray[np.float64], names: list[str]) -> go.Figure:
+    """The predicted rank over the plane of two features, with the rows on it."""
+    low, high = features.min(axis=0), features.max(axis=0)
+    margin = 0.08 * np.maximum(high - low, 1e-12)
+    axes = [np.linspace(low[i] - margin[i], high[i] + margin[i], 120) for i in range(2)]
+    grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+    position = {label: rank for rank, label in enumerate(judged.classes.tolist())}
+    ranks = np.array([position[label] for label in model.predict(grid).tolist()]).reshape(120, 120)
+    labels = labels_of(judged.classes)
+    figure = go.Figure(
+        go.Heatmap(z=ranks, x=axes[0], y=axes[1], colorscale="Viridis", opacity=0.55, hoverinfo="skip",
+                   colorbar={"tickvals": list(range(len(labels))), "ticktext": labels, "thickness": 12})
+    )  # fmt: skip
+    chosen = np.random.default_rng(0).permutation(len(features))[:POINTS]
+    figure.add_scatter(
+        x=features[chosen, 0], y=features[chosen, 1], mode="markers", showlegend=False,
+        text=np.take(labels, judged.true[chosen]), hovertemplate="true %{text}<extra></extra>",
+        marker={"color": judged.true[chosen], "colorscale": "Viridis", "size": 6, "line": {"width": 1}},
+    )  # fmt: skip
+    figure.update_xaxes(title=escape(names[0]))
+    figure.update_yaxes(title=escape(names[1]))
+    return figure
+
+
+def labels_of(classes: NDArray[Any]) -> list[str]:
+    """Labels as text that Plotly shows as it is."""
+    return [escape(str(label)) for label in classes.tolist()]

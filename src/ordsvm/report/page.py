@@ -1,0 +1,242 @@
+"""Puts the page together: text, tables and charts, with styles, program and Plotly inside it."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
+from ordsvm.report.contents import Judged, Mistake, costly_mistakes, costs_of
+
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+def report_page(model: Any, machine: Any, title: str, judged: Judged | None = None) -> str:
+    """The whole page about a `TableModel`, its trained machine and, where there are data, its predictions."""
+    charts = _plotly_charts()
+    figures: dict[str, Any] = {}
+    parts = [_headline(machine, judged)]
+    if judged is not None:
+        parts += _about_predictions(charts, figures, machine, judged)
+        parts += _regions(charts, figures, model, machine, judged)
+    parts += _about_training(charts, figures, model, machine)
+    parts.append(_card(model, machine))
+    data = {name: json.loads(figure.to_json()) for name, figure in figures.items()}
+    return _document(title, _subtitle(model, judged), parts, data)
+
+
+def _document(title: str, subtitle: str, parts: list[str], figures: dict[str, Any]) -> str:
+    from plotly.offline import get_plotlyjs
+
+    here = files("ordsvm.report")
+    style, program = ((here / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    data = json.dumps(figures).replace("</", "<\\/")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+<header>
+<div><h1>{escape(title)}</h1><p class="soft">{escape(subtitle)}</p></div>
+<button class="theme" type="button">light / dark</button>
+</header>
+{"".join(parts)}
+</main>
+<script type="application/json" id="figures">{data}</script>
+<script>{get_plotlyjs()}</script>
+<script>
+{program}</script>
+</body>
+</html>
+"""
+
+
+def _subtitle(model: Any, judged: Judged | None) -> str:
+    trained = f"trained {model.about_.get('trained', '')} on {model.about_.get('n_rows', 0):,} rows"
+    trained += f" of {model.about_.get('data', 'unknown data')}"
+    return trained if judged is None else f"{trained}; judged on {judged.about}"
+
+
+def _headline(machine: Any, judged: Judged | None) -> str:
+    """The few numbers that matter most."""
+    figures = []
+    if judged is not None:
+        metrics = judged.evaluation.metrics
+        error, near = metrics["mae"], metrics["off_by_one"]
+        figures.append(
+            ("mean absolute error in ranks", f"{error.value:.3f}", f"95 %: {error.low:.3f} – {error.high:.3f}")
+        )
+        right = 1 - metrics["mze"].value
+        figures.append(("right", f"{right:.1%}", f"at most one rank off: {near.value:.1%}"))
+    result = machine.result_
+    figures.append(("from the best possible objective", f"≤ {result.relative_gap:.2%}", f"proven; {result.status}"))
+    cards = [f'<section><span class="soft">{name}</span><b>{value}</b><span class="soft">{more}</span></section>'
+             for name, value, more in figures]  # fmt: skip
+    return f'<div class="figures">{"".join(cards)}</div>'
+
+
+def _about_predictions(charts: Any, figures: dict[str, Any], machine: Any, judged: Judged) -> list[str]:
+    figures["confusion"] = charts.confusion_chart(judged)
+    figures["ranks"] = charts.rank_chart(judged)
+    parts = [
+        '<div class="pair">'
+        + _chart("confusion", "True and predicted labels", "Numbers of rows; shades are shares of a true label.")
+        + _section(
+            "How good the predictions are", "Intervals hold 95 % of the values on rows drawn again.", _metrics(judged)
+        )
+        + "</div>"
+    ]
+    if judged.score is not None and hasattr(machine, "thresholds_"):
+        figures["scores"] = charts.score_chart(judged, machine.thresholds_)
+        text = "Every dot is a row; dotted lines are the thresholds that cut the score into ranks."
+        parts.append(_chart("scores", "Scores by true label", text))
+    mistakes = costly_mistakes(judged, costs_of(machine, len(judged.classes)))
+    parts.append(_mistakes(mistakes, len(judged.true)))
+    parts.append(_chart("ranks", "Labels", "How many rows have each label, truly and by prediction."))
+    return parts
+
+
+def _regions(charts: Any, figures: dict[str, Any], model: Any, machine: Any, judged: Judged) -> list[str]:
+    """Only two features can be drawn."""
+    if machine.n_features_in_ != 2 or getattr(model, "encoder_", None) is None:
+        return []
+    features = np.asarray(model.features(judged.rows), dtype=np.float64)
+    names = model.encoder_.get_feature_names_out()
+    figures["regions"] = charts.region_chart(model.machine_, judged, features, names)
+    return [_chart("regions", "Predicted labels over the two features", "Features are standardised.")]
+
+
+def _about_training(charts: Any, figures: dict[str, Any], model: Any, machine: Any) -> list[str]:
+    result = machine.result_
+    proof = (
+        f"<p>The objective is {result.objective:.6g}, and the dual solution proves that no model of this kind gets below "
+        f'{result.objective - result.gap:.6g}: <span class="proof">the gap is {result.gap:.3g}, {result.relative_gap:.3%} '
+        f"of the objective</span>. Largest violation of the optimality conditions: {result.violation:.2g}. Status: "
+        f"{escape(result.status)}, after {result.seconds:.2f} s and {result.n_iter:,} steps of {escape(result.solver)}.</p>"
+    )
+    looks = result.history
+    if not looks:
+        return [
+            _section("How training converged", "", proof + '<p class="soft">It ended before the first look at it.</p>')
+        ]
+    figures["convergence"], figures["objective"] = charts.convergence_chart(result), charts.objective_chart(result)
+    parts = [
+        _section("How training converged", "", proof),
+        '<div class="pair">'
+        + _chart("convergence", "Gap and violation", "Both have to fall to the tolerance.")
+        + _chart("objective", "Objective and proven bound", "The optimum lies between the two.")
+        + "</div>",
+    ]
+    if len(looks) > 1 and hasattr(machine, "thresholds_") and len(looks[0].thresholds) == len(machine.thresholds_):
+        figures["thresholds"] = charts.threshold_chart(result, model.classes_)
+        parts.append(_chart("thresholds", "Thresholds during training", "Where they were at every look."))
+    return parts + _tuning(charts, figures, model)
+
+
+def _tuning(charts: Any, figures: dict[str, Any], model: Any) -> list[str]:
+    tuning = model.about_.get("tuning")
+    if not tuning or "gamma" not in tuning["tried"]:
+        return []
+    tuning = tuning | {"smaller_is_better": not SCORERS[tuning["metric"]].greater_is_better}
+    parts = []
+    for stage, name in ((1, "coarse"), (2, "fine")):
+        if np.any(tuning["stage"] == stage):
+            figures[f"tuning-{name}"] = charts.tuning_chart(tuning, stage)
+            text = f"Mean {tuning['metric']} over {tuning['folds']} folds."
+            parts.append(_chart(f"tuning-{name}", f"The search for C and gamma, {name}", text))
+    return [f'<div class="pair">{"".join(parts)}</div>']
+
+
+def _metrics(judged: Judged) -> str:
+    scorers = SCORERS | PROBABILITY_SCORERS
+    rows = [
+        f"<tr><td>{escape(scorers[name].metric.__name__.replace('_', ' '))}</td>"
+        f'<td class="number"><b>{estimate.value:.3f}</b></td><td class="number soft">{estimate.low:.3f} – {estimate.high:.3f}</td>'
+        f'<td class="soft">{"large" if scorers[name].greater_is_better else "small"}</td></tr>'
+        for name, estimate in judged.evaluation.metrics.items()
+    ]
+    head = '<tr><th>metric</th><th class="number">value</th><th class="number">95 % interval</th><th>best is</th></tr>'
+    return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _mistakes(mistakes: list[Mistake], n_rows: int) -> str:
+    title = "The most costly mistakes"
+    if not mistakes:
+        return _section(title, "", f"<p>None: all {n_rows:,} rows are right.</p>")
+    numbers = ["row", "cost"] + [name for name in ("score", "probability") if getattr(mistakes[0], name) is not None]
+    cells = list(mistakes[0].cells)
+    heads = [("row", True), ("true", False), ("predicted", False), *((name, True) for name in numbers[1:])]
+    heads += [(name, False) for name in cells]
+    head = "".join(
+        f'<th{" class=number" if is_number else ""}><button type="button">{escape(name)}</button></th>'
+        for name, is_number in heads
+    )
+    body = "".join(_mistake_row(mistake, numbers[1:]) for mistake in mistakes)
+    text = f"The worst {len(mistakes):,}. A click on a heading sorts; rows count from 1."
+    table = (
+        f'<div class="scroll"><table id="mistakes"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+    return _section(title, text, table)
+
+
+def _mistake_row(mistake: Mistake, numbers: list[str]) -> str:
+    values = [getattr(mistake, name) for name in numbers]
+    cells = [
+        f'<td class="number">{mistake.row}</td><td>{escape(mistake.true)}</td><td>{escape(mistake.predicted)}</td>'
+    ]
+    cells += [f'<td class="number" data-value="{value!r}">{value:.4g}</td>' for value in values]
+    cells += [f'<td class="cell">{escape(text)}</td>' for text in mistake.cells.values()]
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _card(model: Any, machine: Any) -> str:
+    """What the model is, for the record."""
+    about = {key: value for key, value in model.about_.items() if key not in ("held_out", "tuning")}
+    facts = {
+        "model": repr(machine),
+        "labels, lowest first": ", ".join(map(str, model.classes_)),
+        "target column": model.target or "–",
+        "features": f"{machine.n_features_in_:,}",
+    }
+    if hasattr(machine, "support_"):
+        facts["support vectors"] = f"{len(machine.support_):,}"
+    if hasattr(machine, "thresholds_"):
+        facts["thresholds"] = ", ".join(f"{value:.4f}" for value in machine.thresholds_)
+    if model.encoder_ is not None:
+        columns = model.encoder_.columns_
+        facts["columns"] = ", ".join(f"{c.name} ({type(c).__name__.removesuffix('Column').lower()})" for c in columns)
+    facts |= {key.replace("_", " "): str(value) for key, value in about.items()}
+    rows = [
+        f'<tr><td class="soft">{escape(key)}</td><td class="cell">{escape(text)}</td></tr>'
+        for key, text in facts.items()
+    ]
+    return _section("Data and model", "", f'<div class="scroll"><table><tbody>{"".join(rows)}</tbody></table></div>')
+
+
+def _chart(name: str, title: str, text: str) -> str:
+    return _section(title, text, f'<div class="chart" id="{name}" role="img" aria-label="{escape(title)}"></div>')
+
+
+def _section(title: str, text: str, content: str) -> str:
+    note = f'<p class="soft">{text}</p>' if text else ""
+    return f"<section><h2>{title}</h2>{note}{content}</section>\n"
+
+
+def _plotly_charts() -> Any:
+    try:
+        from ordsvm.report import charts
+    except ImportError:
+        raise ImportError("The report needs plotly: pip install 'ordsvm[report]'.") from None
+    return charts

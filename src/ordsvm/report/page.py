@@ -121,10 +121,11 @@ def _regions(charts: Any, figures: dict[str, Any], model: Any, machine: Any, jud
 def _about_training(charts: Any, figures: dict[str, Any], model: Any, machine: Any) -> list[str]:
     result = machine.result_
     proof = (
-        f"<p>The objective is {result.objective:.6g}, and the dual solution proves that no model of this kind gets below "
-        f'{result.objective - result.gap:.6g}: <span class="proof">the gap is {result.gap:.3g}, {result.relative_gap:.3%} '
-        f"of the objective</span>. Largest violation of the optimality conditions: {result.violation:.2g}. Status: "
-        f"{escape(result.status)}, after {result.seconds:.2f} s and {result.n_iter:,} steps of {escape(result.solver)}.</p>"
+        f"<p>The objective is {result.objective:.6g}, and the dual solution proves that no model of this kind gets "
+        f'below {result.objective - result.gap:.6g}: <span class="proof">the gap is {result.gap:.3g}, '
+        f"{result.relative_gap:.3%} of the objective</span>. Largest violation of the optimality conditions: "
+        f"{result.violation:.2g}. Status: {escape(result.status)}, after {result.seconds:.2f} s and {result.n_iter:,} "
+        f"steps of {escape(result.solver)}.</p>"
     )
     looks = result.history
     if not looks:
@@ -163,7 +164,8 @@ def _metrics(judged: Judged) -> str:
     scorers = SCORERS | PROBABILITY_SCORERS
     rows = [
         f"<tr><td>{escape(scorers[name].metric.__name__.replace('_', ' '))}</td>"
-        f'<td class="number"><b>{estimate.value:.3f}</b></td><td class="number soft">{estimate.low:.3f} – {estimate.high:.3f}</td>'
+        f'<td class="number"><b>{estimate.value:.3f}</b></td>'
+        f'<td class="number soft">{estimate.low:.3f} – {estimate.high:.3f}</td>'
         f'<td class="soft">{"large" if scorers[name].greater_is_better else "small"}</td></tr>'
         for name, estimate in judged.evaluation.metrics.items()
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 
 Ints = NDArray[np.int64]
+
+WORK = 2_000_000  # samples that a metric without weights may look at in all draws together
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,18 @@ def evaluate(
 
 
 def _estimate(metric: Any, confusion: Ints, draws: Ints) -> Estimate:
+    """Every cell is a pair of labels, weighted by its count; metrics without weights get it that many times instead."""
     ranks = np.arange(len(confusion))
     true, predicted = np.repeat(ranks, len(ranks)), np.tile(ranks, len(ranks))
+    weighted = "sample_weight" in signature(metric).parameters
 
     def of(counts: Ints) -> float:
+        if weighted:
+            return metric(true, predicted, categories=ranks, sample_weight=counts)
         return metric(np.repeat(true, counts), np.repeat(predicted, counts), categories=ranks)
 
+    if not weighted:
+        draws = draws[: max(50, WORK // int(confusion.sum()))]
     low, high = np.quantile([of(counts) for counts in draws], [0.025, 0.975])
     return Estimate(of(confusion.ravel()), float(low), float(high))
 

@@ -98,6 +98,6 @@ class TableModel(ClassifierMixin, BaseEstimator):
         wide = self.machine_.n_features_in_
         if rows.shape[1] > wide:
             raise TableError(
-                f"The data have {rows.shape[1]} features, the model was trained with {wide}: give the same."
+                f"The data have {rows.shape[1]} features, and the model was trained with {wide}: give the same."
             )
         return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], wide))

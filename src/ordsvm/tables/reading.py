@@ -6,6 +6,7 @@ import hashlib
 import io
 import lzma
 import os
+import warnings
 import zipfile
 import zlib
 from dataclasses import dataclass, field, replace
@@ -96,13 +97,15 @@ def _frame(path: str | os.PathLike[str], kind: str) -> Any:
     try:
         if kind == "parquet":
             return _parquet(path)
-        frame = pandas.read_csv(path, sep=SEPARATORS[kind], low_memory=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pandas.errors.ParserWarning)  # cells without a column would be left out
+            frame = pandas.read_csv(path, sep=SEPARATORS[kind], low_memory=False, index_col=False)
+    except pandas.errors.ParserWarning:
+        raise TableError(f"{name!r} has rows with more cells than its first line names: correct that line.") from None
     except ImportError as error:
         raise TableError(f"{name!r} can't be read: {_line(error)}.") from None
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError, ValueError) as error:
         raise TableError(f"{name!r} is not a readable {kind} file: {_line(error)}; correct it there.") from None
-    if isinstance(frame.index, pandas.MultiIndex) or not isinstance(frame.index, pandas.RangeIndex):
-        raise TableError(f"{name!r} has rows with more cells than its first line names columns: correct that line.")
     frame.columns = [str(column) for column in frame.columns]
     return frame
 
@@ -146,10 +149,10 @@ def matching(table: Table, conditions: dict[str, str]) -> NDArray[np.int64]:
         raise TableError(f"{table.name!r} is an svmlight file, whose columns have no names: leave out the condition.")
     keep = np.ones(len(table), dtype=bool)
     for name, value in conditions.items():
-        cells = column(table, name).astype(str)
-        if value not in set(cells):
+        cells = [str(cell) for cell in column(table, name).tolist()]
+        if value not in cells:
             raise TableError(f"No row of {table.name!r} has {name}={value}: it holds {shortened(sorted(set(cells)))}.")
-        keep &= (cells == value).to_numpy()
+        keep &= np.array([cell == value for cell in cells])
     if not keep.any():
         raise TableError(f"No row of {table.name!r} meets all conditions: give fewer.")
     return np.flatnonzero(keep)

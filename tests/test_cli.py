@@ -1,0 +1,231 @@
+"""The command as a user meets it: from a file to a model, predictions, metrics; and one line for every mistake."""
+
+import json
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from ordsvm import load
+from ordsvm.cli.app import run
+from ordsvm.cli.machines import machine_classes, parameter_options
+from ordsvm.progress import ProgressLine
+from tests.cases import random_data
+
+NAMES = np.array(["low", "middle", "high"])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where commands run: a CSV file with numbers, names, text and missing cells."""
+    X, y = random_data(3, n=150, n_ranks=3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["colour"] = np.array(["red", "blue"])[(X[:, 0] > 0).astype(int)]
+    frame["words"] = np.array(["bad wine", "plain wine", "good wine"])[y]
+    frame.loc[3, "a"] = np.nan
+    frame["grade"] = NAMES[y]
+    frame["rank"] = y
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(capsys, *arguments):
+    code = run([str(argument) for argument in arguments])
+    seen = capsys.readouterr()
+    return code, seen.out, seen.err
+
+
+TRAIN = ("train", "data.csv", "--target", "grade", "--order", "low,middle,high", "--drop", "rank", "--drop", "words")
+
+
+def test_from_data_to_predictions(folder, capsys):
+    code, out, _ = call(capsys, *TRAIN, "--hold-out", "0.2", "--C", "2", "-o", "model.ordsvm")
+    assert code == 0
+    assert "SVOR (C=2" in out
+    assert "held out" in out
+    model = load("model.ordsvm")
+    assert model.classes_.tolist() == ["low", "middle", "high"]
+    assert model.machine_.C == 2
+    code, out, _ = call(capsys, "evaluate", "model.ordsvm", "data.csv")
+    assert code == 0
+    assert "30 rows of data.csv that training kept back" in out
+    code, out, _ = call(capsys, "predict", "model.ordsvm", "data.csv", "-o", "out.csv")
+    assert code == 0
+    predicted = pd.read_csv("out.csv")
+    frame = pd.read_csv("data.csv")
+    assert predicted["prediction"].tolist() == model.predict(frame).tolist()
+    np.testing.assert_allclose(predicted["score"], model.decision_function(frame))
+    code, out, _ = call(capsys, "info", "model.ordsvm")
+    assert code == 0
+    assert "low (" in out
+    assert "colour: category, 2 features" in out
+
+
+def test_json_for_scripts(folder, capsys):
+    code, out, _ = call(capsys, *TRAIN, "--hold-out", "0.2", "-o", "model.ordsvm", "--json")
+    assert code == 0
+    summary = json.loads(out)
+    assert summary["fit"]["status"] == "converged"
+    _, out, _ = call(capsys, "evaluate", "model.ordsvm", "data.csv", "--json")
+    found = json.loads(out)
+    assert found["metrics"]["mae"]["value"] == summary["held_out"]["mae"]["value"]
+    assert np.sum(found["confusion"]) == 30
+    _, out, _ = call(capsys, "predict", "model.ordsvm", "data.csv", "--json")
+    assert len(json.loads(out)) == 150
+    _, out, _ = call(capsys, "info", "model.ordsvm", "--json")
+    assert json.loads(out)["columns"][0] == "a: number"
+
+
+@pytest.mark.parametrize("name", sorted(machine_classes()))
+def test_every_machine(name, folder, capsys):
+    code, _, err = call(
+        capsys, "train", "data.csv", "-t", "rank", "--drop", "grade", "--drop", "words", "-m", name, "-o", "m"
+    )
+    assert (code, err) == (0, "")
+    assert set(load("m").predict(pd.read_csv("data.csv"))) <= {0, 1, 2}
+
+
+def test_every_parameter_is_an_option():
+    """A new parameter of an estimator needs no second definition."""
+    for kind in machine_classes().values():
+        names = set(kind().get_params()) - {"callback", "verbose", "warm_start", "categories"}
+        assert names <= set(parameter_options())
+
+
+def test_parameters_reach_the_machine(folder, capsys):
+    options = ["--gamma", "0.25", "--solver", "asyagcd", "--solver-option", "max_shrink_iter=50", "--early-stopping"]
+    assert call(capsys, *TRAIN, *options, "-o", "model")[0] == 0
+    machine = load("model").machine_
+    assert machine.gamma == 0.25
+    assert machine.solver.max_shrink_iter == 50
+    assert machine.early_stopping is True
+
+
+def test_text_columns_and_conditions(folder, capsys):
+    options = ["--text", "words", "--where", "colour=red", "--drop", "rank", "--model", "linear-svor"]
+    code, _, _ = call(capsys, "train", "data.csv", "-t", "grade", "--order", "low,middle,high", *options, "-o", "m")
+    assert code == 0
+    model = load("m")
+    frame = pd.read_csv("data.csv")
+    assert "words: good wine" in model.encoder_.get_feature_names_out()
+    assert model.about_["n_rows"] == (frame["colour"] == "red").sum()
+    assert np.mean(model.predict(frame) == frame["grade"]) > 0.99  # the words give the grade away
+
+
+def test_calibrated_models_have_probabilities(folder, capsys):
+    assert call(capsys, *TRAIN, "--calibrate", "-o", "m")[0] == 0
+    _, out, _ = call(capsys, "predict", "m", "data.csv", "--coverage", "0.8", "-o", "out.csv")
+    predicted = pd.read_csv("out.csv")
+    shares = predicted[[f"probability {name}" for name in NAMES]].sum(axis=1)
+    np.testing.assert_allclose(shares, 1.0)
+    assert set(predicted["lowest"]) <= set(NAMES)
+    _, out, _ = call(capsys, "evaluate", "m", "data.csv", "--json")
+    assert 0 < json.loads(out)["metrics"]["rps"]["value"] < 1
+
+
+def test_svmlight(folder, capsys):
+    X, y = random_data(3, n=60, n_ranks=3)
+    dump_svmlight_file(X, y, "data.svm", zero_based=False)
+    assert call(capsys, "train", "data.svm", "-m", "linear-svor", "-o", "m")[0] == 0
+    code, out, _ = call(capsys, "predict", "m", "data.svm")
+    assert code == 0
+    assert out.splitlines()[0] == "row,prediction,score"
+    code, _, err = call(capsys, "predict", "m", "data.csv")
+    assert code == 1
+    assert "trained with an svmlight file" in err
+
+
+def test_training_rows_are_called_that(folder, capsys):
+    call(capsys, *TRAIN, "-o", "m")
+    assert "was trained on these rows" in call(capsys, "evaluate", "m", "data.csv")[2]
+
+
+MISTAKES = [
+    (("train", "none.csv", "-t", "grade", "-o", "m"), "There is no file 'none.csv'"),
+    (("train", "data.csv", "-o", "m"), "Which column of 'data.csv' holds the labels? Give --target"),
+    (("train", "data.csv", "-t", "nope", "-o", "m"), "has no column 'nope': its columns are a, b, c"),
+    (("train", "data.csv", "-t", "a", "-o", "m"), "Column 'a' is empty in 1 of 150 rows"),
+    (("train", "data.csv", "-t", "grade", "-o", "nowhere/m"), "in a folder that exists"),
+    (("train", "data.csv", "-t", "grade", "-o", "."), "is a folder"),
+    (("train", "data.csv", "-t", "grade", "--colour", "-o", "m"), "No such option: --colour"),
+    (("train", "data.csv", "-t", "grade"), "Missing option '--output'"),
+    (("train", "data.csv", "-t", "grade", "--order", "low,high", "-o", "m"), "lacks the labels ['middle']"),
+    (("train", "data.csv", "-t", "rank", "--order", "low,high", "-o", "m"), "must list numbers"),
+    (("train", "data.csv", "-t", "grade", "--where", "grade=low", "-o", "m"), "only one class"),
+    (("train", "data.csv", "-t", "grade", "--where", "grade", "-o", "m"), "give COLUMN=VALUE"),
+    (("train", "data.csv", "-t", "grade", "--drop", "nope", "-o", "m"), "has no column 'nope'"),
+    (("train", "data.csv", "-t", "grade", "--C", "-1", "-o", "m"), "C=-1 is not valid: give a positive number"),
+    (("train", "data.csv", "-t", "grade", "-m", "svm", "-o", "m"), "There is no model 'svm': give one of"),
+    (("train", "data.csv", "-t", "grade", "-m", "svorex", "--cost", "squared", "-o", "m"), "--cost is not for svorex"),
+    (("train", "data.csv", "-t", "grade", "--solver", "newton", "-o", "m"), "solver='newton' is unknown"),
+    (("train", "data.csv", "-t", "grade", "--solver-option", "x=1", "-o", "m"), "needs a --solver"),
+    (("train", "data.csv", "-t", "grade", "--hold-out", "2", "-o", "m"), "--hold-out 2 is not valid"),
+    (("train", "broken.csv", "-t", "x", "-o", "m"), "Expected 2 fields in line 3, saw 4"),
+    (("evaluate", "data.csv", "data.csv"), "is not a model file of ordsvm"),
+    (("evaluate", "none", "data.csv"), "'none' can't be read"),
+    (("predict", "m", "data.csv", "--coverage", "0.9"), "needs a calibrated model"),
+    (("evaluate", "m", "other.csv"), "has no column 'grade'"),
+    (("predict", "m", "other.csv"), "lack the column 'a'"),
+    (("predict", "m", "data.csv", "-o", "nowhere/out.csv"), "can't be written"),
+    (("preditc", "m"), "No such command 'preditc'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[message[:40] for _, message in MISTAKES])
+def test_mistakes_get_one_line(arguments, message, folder, capsys):
+    (folder / "broken.csv").write_text("x,y\n1,2\n1,2,3,4\n")
+    (folder / "other.csv").write_text("x,y\n1,2\n")
+    if arguments[1:2] == ("m",):
+        assert call(capsys, *TRAIN, "-o", "m")[0] == 0
+    before = sorted(os.listdir())
+    code, out, err = call(capsys, *arguments)
+    errors = [line for line in err.splitlines() if line.startswith("ordsvm:")]
+    assert code in (1, 2)
+    assert len(errors) == 1
+    assert message in errors[0]
+    assert "Traceback" not in err + out
+    assert sorted(os.listdir()) == before
+
+
+@pytest.fixture
+def slow_fit(folder, monkeypatch):
+    """Training that Ctrl-C meets at its first look, long before it is done."""
+    X, y = random_data(0, n=1500, noise=3.0)
+    pd.DataFrame(X).assign(y=y).to_csv("slow.csv", index=False)
+    looking = ProgressLine.__call__
+
+    def look(self, progress):
+        os.kill(os.getpid(), signal.SIGINT)
+        return looking(self, progress)
+
+    monkeypatch.setattr(ProgressLine, "__call__", look)
+    return ("train", "slow.csv", "-t", "y", "--kernel", "linear", "--C", "1e6", "--tol", "1e-9", "-o", "m")
+
+
+def test_interrupted_training_leaves_nothing(slow_fit, capsys):
+    before = sorted(os.listdir())
+    code, _, err = call(capsys, *slow_fit)
+    assert code == 130
+    assert "with --keep-partial the model so far is kept" in err
+    assert sorted(os.listdir()) == before
+
+
+def test_interrupted_training_can_keep_what_there_is(slow_fit, capsys):
+    code, _, err = call(capsys, *slow_fit, "--keep-partial")
+    assert code == 130
+    assert "as far as it got is in 'm'" in err
+    model = load("m")
+    assert model.machine_.result_.status == "callback"
+    assert 0 < model.machine_.result_.gap < np.inf
+    assert len(model.predict(pd.read_csv("slow.csv"))) == 1500
+
+
+def test_version_and_help(capsys):
+    assert call(capsys, "--version")[1].startswith("ordsvm ")
+    code, out, _ = call(capsys, "train", "--help")
+    assert code == 0
+    assert "--cache-size" in out

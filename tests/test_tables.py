@@ -1,0 +1,165 @@
+"""Tables: files of all kinds come out alike, and columns become the features that scikit-learn would make."""
+
+import bz2
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from ordsvm import SVOR, LinearSVOR, load, save
+from ordsvm.tables import TableEncoder, TableError, TableModel, read
+from ordsvm.tables.reading import matching
+
+FRAME = pd.DataFrame(
+    {
+        "size": [1.0, 2.0, np.nan, 4.0, 7.5, 3.0],
+        "count": [3, 1, 4, 1, 5, 9],
+        "colour": ["red", None, "blue", "red", "green", "blue"],
+        "review": ["good wine", "bad wine", "good beer", None, "bad beer", "good wine indeed"],
+        "grade": ["low", "high", "mid", "low", "mid", "high"],
+    }
+)
+LABELS = FRAME["grade"].to_numpy()
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.csv.gz", "data.csv.bz2", "data.csv.xz", "data.CSV.zip", "data.tsv"])
+def test_text_files(name, tmp_path):
+    FRAME.to_csv(tmp_path / name, index=False, sep="\t" if "tsv" in name else ",")
+    pd.testing.assert_frame_equal(read(tmp_path / name).rows, FRAME, check_dtype=False)
+
+
+@pytest.mark.parametrize("compression", [None, gzip.open, bz2.open])
+def test_parquet(compression, tmp_path):
+    path = tmp_path / "data.parquet"
+    FRAME.to_parquet(path)
+    if compression is not None:
+        packed = path.with_suffix(".parquet.gz" if compression is gzip.open else ".parquet.bz2")
+        with compression(packed, "wb") as file:
+            file.write(path.read_bytes())
+        path = packed
+    pd.testing.assert_frame_equal(read(path).rows, FRAME, check_dtype=False)
+
+
+def test_svmlight(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text("1 1:0.5 3:2\n2 2:1\n# a comment\n3 1:-1 2:4\n")
+    table = read(path)
+    np.testing.assert_array_equal(table.rows.toarray()[:, 1:], [[0.5, 0, 2], [0, 1, 0], [-1, 4, 0]])
+    np.testing.assert_array_equal(table.labels, [1, 2, 3])
+    assert len(table) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("data.csv", b"", "not a readable csv file: No columns"),
+        ("data.csv", b"a,b\n", "has no rows"),
+        ("data.csv", b"a,b\n1,2\n1,2,3,4\n", "not a readable csv file.*line 3, saw 4"),
+        ("data.csv", b"a,b\n1,2,3\n4,5,6\n", "more cells than its first line"),
+        ("data.csv", b"a,b\n\xff\xfe,1\n", "not a readable csv file"),
+        ("data.csv.gz", b"not packed", "can't be read"),
+        ("data.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-9], "can't be read"),
+        ("data.parquet", b"PAR1nonsense", "can't be read|not a readable parquet"),
+        ("data.svm", b"1 2:3 2:4:5\n", "not an svmlight file"),
+        ("data.svm", b"", "has no rows"),
+        ("data.doc", b"a", "does not say what the file is"),
+        ("data", b"a", "does not say what the file is"),
+    ],
+)
+def test_bad_files(name, content, complaint, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableError, match=complaint):
+        read(tmp_path / name)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(TableError, match="There is no file"):
+        read(tmp_path / "none.csv")
+    with pytest.raises(TableError, match="is a folder"):
+        read(tmp_path)
+
+
+def test_conditions(tmp_path):
+    FRAME.to_csv(tmp_path / "data.csv", index=False)
+    table = read(tmp_path / "data.csv")
+    np.testing.assert_array_equal(matching(table, {"colour": "red", "count": "1"}), [3])
+    with pytest.raises(TableError, match=r"No row of 'data\.csv' has colour=pink"):
+        matching(table, {"colour": "pink"})
+
+
+def test_features_are_those_of_scikit_learn():
+    encoder = TableEncoder(text=["review"]).fit(FRAME.drop(columns="grade"))
+    found = encoder.transform(FRAME)
+    assert sp.issparse(found)
+    numbers = FRAME[["size", "count"]].fillna(FRAME[["size", "count"]].median())
+    names = OneHotEncoder(handle_unknown="ignore").fit(FRAME.loc[FRAME["colour"].notna(), ["colour"]])
+    words = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
+    expected = [
+        StandardScaler().fit_transform(numbers),
+        names.transform(FRAME[["colour"]]).toarray(),
+        words.fit_transform(FRAME["review"].fillna("")).toarray(),
+    ]
+    np.testing.assert_allclose(found.toarray(), np.hstack(expected), atol=1e-12)
+    assert len(encoder.get_feature_names_out()) == found.shape[1]
+
+
+def test_new_rows_may_hold_what_training_did_not():
+    encoder = TableEncoder().fit(FRAME[["size", "colour"]])
+    new = pd.DataFrame({"colour": ["pink", None], "size": [None, "2.0"], "other": [1, 2]})
+    found = encoder.transform(new)
+    assert not found[:, 1:].any()
+    np.testing.assert_allclose(found[:, 0], encoder.transform(FRAME.assign(size=[3.0, 2.0] * 3))[:2, 0])
+
+
+@pytest.mark.parametrize(
+    ("frame", "complaint"),
+    [
+        (pd.DataFrame({"id": [f"a{i}" for i in range(100)]}), "100 different values in 100 rows.*--text id.*--drop id"),
+        (pd.DataFrame({"day": pd.date_range("2020-01-01", periods=3)}), "holds dates"),
+        (pd.DataFrame({"x": [np.inf, 1.0]}), "holds inf in data row 1"),
+        (pd.DataFrame({"x": [None, None]}, dtype=object), "nothing to learn from"),
+        (pd.DataFrame(index=range(3)), "no column to learn from"),
+    ],
+)
+def test_columns_that_can_not_be_used(frame, complaint):
+    with pytest.raises(TableError, match=complaint):
+        TableEncoder().fit(frame)
+
+
+def test_text_without_a_common_word():
+    with pytest.raises(TableError, match="No word of column 'review'"):
+        TableEncoder(text=["review"]).fit(pd.DataFrame({"review": ["one", "two"]}))
+
+
+def test_missing_columns_and_wrong_cells():
+    encoder = TableEncoder().fit(FRAME[["size", "colour"]])
+    with pytest.raises(TableError, match="lack the column 'colour'"):
+        encoder.transform(FRAME[["size"]])
+    with pytest.raises(TableError, match="'size' holds 'tall' in data row 2"):
+        encoder.transform(pd.DataFrame({"size": [1.0, "tall"], "colour": ["red", "red"]}))
+
+
+@pytest.mark.parametrize("text", [(), ("review",)])
+def test_a_model_of_a_table_goes_through_a_file(text, tmp_path):
+    columns = FRAME[["size", "colour", *text]]
+    model = TableModel(SVOR(categories=["low", "mid", "high"]), TableEncoder(text), "grade").fit(columns, LABELS)
+    model.about_ = {"rows": 6, "held_out": np.array([3, 4])}
+    save(model, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(FRAME), model.predict(FRAME))
+    np.testing.assert_array_equal(loaded.decision_function(FRAME), model.decision_function(FRAME))
+    assert loaded.encoder_.columns_[:2] == model.encoder_.columns_[:2]
+    np.testing.assert_array_equal(loaded.about_["held_out"], [3, 4])
+    assert not hasattr(loaded, "predict_proba")
+
+
+def test_rows_of_an_svmlight_file_may_lack_the_last_features(tmp_path):
+    rows = sp.csr_array(np.eye(4)[[0, 1, 2, 3, 3, 2]])
+    model = TableModel(LinearSVOR()).fit(rows, [0, 0, 1, 1, 1, 0])
+    np.testing.assert_array_equal(model.predict(rows[:2, :3]), model.predict(rows[:2]))
+    with pytest.raises(TableError, match="5 features, and the model was trained with 4"):
+        model.predict(sp.csr_array((1, 5)))

@@ -119,8 +119,8 @@ def _numbers(name: str, cells: Any) -> Floats:
     bad = np.flatnonzero(np.isnan(values) & cells.notna().to_numpy() | np.isinf(values))
     if len(bad):
         raise TableError(
-            f"Column {name!r} holds {cells.tolist()[bad[0]]!r} in data row {bad[0] + 1}, where a number belongs: correct "
-            "it or leave the cell empty."
+            f"Column {name!r} holds {cells.tolist()[bad[0]]!r} in data row {bad[0] + 1}, where a number belongs: "
+            "correct it or leave the cell empty."
         )
     return values
 

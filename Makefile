@@ -4,7 +4,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-NATIVE := $(wildcard cpp/*.hpp cpp/*.cpp cpp/solvers/*.hpp cpp/linear/*.hpp cpp/linear/*.cpp cpp/prediction/*.hpp cpp/prediction/*.cpp)
+FOLDERS := cpp cpp/solvers cpp/block cpp/linear cpp/prediction
+NATIVE := $(wildcard $(FOLDERS:%=%/*.hpp) $(FOLDERS:%=%/*.cpp))
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: demo test test-all core-test lint format sanitize bench clean

@@ -1,10 +1,11 @@
-// f = K beta in double: fused where the samples are known (block/tiles.hpp), else from rows of K made for the purpose.
+// f = K beta in double: fused where the samples are known (block/exact.hpp), else from rows of K made for the purpose.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "block/blocks.hpp"
+#include "block/exact.hpp"
+#include "block/samples.hpp"
 #include "kernels.hpp"
 #include "monitor.hpp"
 #include "simd.hpp"
@@ -42,7 +43,7 @@ inline bool product(const RowSource& source, std::span<const double> beta, std::
     std::vector<double> weight(support.size());
     std::transform(support.begin(), support.end(), weight.begin(), [&](Index i) { return beta[i]; });
     block::Workers workers(n_threads);
-    block::TiledBlocks<double>(source, workers, false).add_product(support, weight, out, ask);
+    block::add_exact_product(source, support, weight, out, workers, ask);
     return !monitor.stopped();
   }
   if (n_threads == 1) {

@@ -38,8 +38,8 @@ class BlockSmo {
         variables_(variables),
         options_(options),
         workers_(options.n_threads),
-        blocks_(make_blocks(cache)),
         capacity_(largest_set(cache)),
+        blocks_(make_blocks<T>(cache, workers_, budget(cache) - sizeof(T) * capacity_ * capacity_)),
         dual_(hinges, variables),
         top_(hinges.n_samples, hinges.n_thresholds),
         middle_(dual_, *blocks_, workers_, capacity_, std::min(options.q2, hinges.n_samples)) {
@@ -76,17 +76,15 @@ class BlockSmo {
  private:
   static constexpr Index most_of_a_set = 4096, least_of_a_set = 1024;
 
-  std::unique_ptr<Blocks<T>> make_blocks(RowCache<T>& cache) {
-    if (const auto features = source_.features(); features && fits_tiles(*features))
-      return std::make_unique<TiledBlocks<T>>(source_, workers_, true);
-    return std::make_unique<CachedBlocks<T>>(cache);
+  static double budget(const RowCache<T>& cache) {
+    return sizeof(T) * static_cast<double>(cache.capacity()) * cache.source().size();
   }
 
-  /// Its part of K takes no more than what rows may take.
+  /// Its part of K takes at most half of what rows may take, unless all of K has room.
   Index largest_set(const RowCache<T>& cache) const {
-    const double budget = static_cast<double>(cache.capacity()) * source_.size();
-    const Index wanted = options_.q1 > 0 ? options_.q1 : most_of_a_set;
-    return std::min({hinges_.n_samples, wanted, std::max<Index>(2, static_cast<Index>(std::sqrt(budget)))});
+    const Index n = hinges_.n_samples, wanted = std::min(n, options_.q1 > 0 ? options_.q1 : most_of_a_set);
+    if (static_cast<Index>(cache.capacity()) == n) return wanted;
+    return std::min(wanted, std::max<Index>(2, static_cast<Index>(std::sqrt(0.5 * budget(cache) / sizeof(T)))));
   }
 
   Index set_size() const {
@@ -101,10 +99,11 @@ class BlockSmo {
     const bool fresh = choose(violation, tol);
     Level<T>& level = middle_.level();
     level.take(top_, positions_);
-    if (fresh) blocks_->gram(positions_, middle_.values(), middle_.stride());
+    const Ask ask = [&] { return allowance.stop(0); };
+    if (fresh && !blocks_->gram(positions_, middle_.values(), middle_.stride(), ask)) return true;
     steps_ += middle_.run(tol, whole() ? 0.05 : 0.3, allowance);
     level.give_back(top_, positions_);
-    const bool moved = apply();
+    const bool moved = apply(ask);
     kept_ = moved ? last_free(level, positions_, set_size() / 2) : std::vector<Index>();
     return moved;
   }
@@ -122,7 +121,7 @@ class BlockSmo {
   }
 
   /// score += K[:, moved] @ moved
-  bool apply() {
+  bool apply(const Ask& ask) {
     rows_.clear();
     weights_.clear();
     for (std::size_t p = 0; p < positions_.size(); ++p)
@@ -135,7 +134,7 @@ class BlockSmo {
         simd::add_row(variables_.score.data(), weights_[r], middle_.values() + rows_[r] * middle_.stride(),
                       hinges_.n_samples);
     else
-      blocks_->add_product(rows_, weights_, variables_.score);
+      blocks_->add_product(rows_, weights_, variables_.score, ask);
     round_scores();
     return !rows_.empty();
   }
@@ -166,8 +165,8 @@ class BlockSmo {
   Variables variables_;
   Options options_;
   Workers workers_;
-  std::unique_ptr<Blocks<T>> blocks_;
   Index capacity_;
+  std::unique_ptr<Blocks<T>> blocks_;
   Dual dual_;
   Level<T> top_;
   Middle<T> middle_;

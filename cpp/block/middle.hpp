@@ -74,7 +74,7 @@ class Middle {
   void gather(std::span<const Index> chosen) {
     const Index count = small_.count(), length = stride_for(count);
     if (blocks_.cheap()) {
-      blocks_.gram(small_.samples(), small_values_.data(), length);
+      blocks_.gram(small_.samples(), small_values_.data(), length, [] { return false; });
     } else {
       for (Index p = 0; p < count; ++p) {
         const T* from = values_.data() + chosen[p] * stride();

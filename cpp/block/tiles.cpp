@@ -164,8 +164,8 @@ ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const Packed
 }
 
 template <class T>
-ORDSVM_INLINE void add_product_of(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows,
-                                  const double* weight, double* out) {
+ORDSVM_INLINE void add_product_of(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin,
+                                  Index end, const double* weight, double* out) {
   constexpr Index doubles = sizeof(double) / sizeof(T);  // vectors of double in a vector of T
   Vector<double> sum[parts * doubles];
   for (Index part = 0; part < parts * doubles; ++part) load(sum[part], out + part * width<double>);
@@ -176,7 +176,7 @@ ORDSVM_INLINE void add_product_of(const Kernel& kernel, const Tile<T>& tile, con
       add_to(sum + part * doubles, group);
     }
   };
-  visit(kernel, tile, rows, 0, rows.count, add);
+  visit(kernel, tile, rows, begin, end, add);
   for (Index part = 0; part < parts * doubles; ++part) store(out + part * width<double>, sum[part]);
 }
 
@@ -193,13 +193,37 @@ ORDSVM_INLINE void fill_values_of(const Kernel& kernel, const Tile<T>& tile, con
 }  // namespace
 
 ORDSVM_DISPATCH void add_product(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows,
-                                 const double* weight, double* out) {
-  add_product_of(kernel, tile, rows, weight, out);
+                                 Index begin, Index end, const double* weight, double* out) {
+  add_product_of(kernel, tile, rows, begin, end, weight, out);
 }
 
 ORDSVM_DISPATCH void add_product(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
-                                 const double* weight, double* out) {
-  add_product_of(kernel, tile, rows, weight, out);
+                                 Index begin, Index end, const double* weight, double* out) {
+  add_product_of(kernel, tile, rows, begin, end, weight, out);
+}
+
+ORDSVM_DISPATCH void add_symmetric(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
+                                   Index begin, Index end, const double* weight, double* out, const double* lane_weight,
+                                   double* row_out) {
+  Vector<double> sum[parts], other[parts];
+  for (Index part = 0; part < parts; ++part) {
+    load(sum[part], out + part * width<double>);
+    load(other[part], lane_weight + part * width<double>);
+  }
+  const auto add = [&](Index r, Index count, const Vector<double>(*values)[parts]) __attribute__((always_inline)) {
+    for (Index s = 0; s < count; ++s) {
+      Vector<double> across = {};
+      for (Index part = 0; part < parts; ++part) {
+        sum[part] += weight[r + s] * values[s][part];
+        across += other[part] * values[s][part];
+      }
+      double total = 0.0;
+      for (Index l = 0; l < width<double>; ++l) total += across[l];
+      row_out[r + s] += total;
+    }
+  };
+  visit(kernel, tile, rows, begin, end, add);
+  for (Index part = 0; part < parts; ++part) store(out + part * width<double>, sum[part]);
 }
 
 ORDSVM_DISPATCH void fill_values(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows,

@@ -32,11 +32,15 @@ struct PackedRows {
   bool sparse() const { return !starts.empty(); }
 };
 
-/// out[lane] += sum_r weight[r] * K[row r, lane], in double.
-void add_product(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows, const double* weight,
-                 double* out);
-void add_product(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows, const double* weight,
-                 double* out);
+/// out[lane] += sum_r weight[r] * K[row r, lane] over rows begin <= r < end, in double.
+void add_product(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows, Index begin, Index end,
+                 const double* weight, double* out);
+void add_product(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows, Index begin, Index end,
+                 const double* weight, double* out);
+
+/// The same, and the other way round: row_out[r] += sum_lane lane_weight[lane] * K[row r, lane].
+void add_symmetric(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows, Index begin,
+                   Index end, const double* weight, double* out, const double* lane_weight, double* row_out);
 
 /// out[r * stride + lane] = K[row r, lane] for rows begin <= r < end.
 void fill_values(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows, Index begin, Index end,

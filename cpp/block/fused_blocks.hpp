@@ -1,0 +1,89 @@
+// K from tiles of samples: nothing is kept that costs no more to make again.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "blocks.hpp"
+#include "samples.hpp"
+
+namespace ordsvm::block {
+
+inline constexpr double long_row = 24.0;  // features from which on a row is worth keeping
+
+template <class T>
+class FusedBlocks : public Blocks<T> {
+ public:
+  FusedBlocks(const RowSource& source, Workers& workers) : samples_(source, workers, true), workers_(workers) {}
+
+  bool add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score,
+                   const Ask& ask) override {
+    const std::size_t part = samples_.rows_at_a_time();
+    for (std::size_t begin = 0; begin < rows.size(); begin += part) {
+      const std::size_t count = std::min(part, rows.size() - begin);
+      const auto add = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index n) {
+        double sums[lanes<T>] = {};
+        block::add_product(samples_.kernel(), tile, packed, 0, packed.count, weight.data() + begin, sums);
+        for (Index lane = 0; lane < n; ++lane) score[first + lane] += sums[lane];
+      };
+      if (!meet_all(rows.subspan(begin, count), add, ask)) return false;
+    }
+    return true;
+  }
+
+  bool gram(std::span<const Index> samples, T* out, Index stride, const Ask& ask) override {
+    return fill_block(samples, samples, out, stride, ask);
+  }
+
+  bool cheap() const override { return row_length(samples_.features()) <= long_row; }
+  double values_computed() const override { return values_computed_; }
+
+ protected:
+  /// use(tile, packed rows, first sample of the tile, how many samples it has) for all tiles of all samples.
+  template <class Use>
+  bool meet_all(std::span<const Index> rows, Use use, const Ask& ask) {
+    const PackedRows<T> packed = samples_.pack(rows);
+    const Index n = samples_.size();
+    values_computed_ += static_cast<double>(rows.size()) * n;
+    return over_tiles(samples_.n_tiles(), workers_.size(), ask, [&](Index t, Scratch<T>& scratch) {
+      use(samples_.tile(t, scratch), packed, t * lanes<T>, std::min(lanes<T>, n - t * lanes<T>));
+    });
+  }
+
+  /// out = K[np.ix_(rows, columns)]
+  bool fill_block(std::span<const Index> rows, std::span<const Index> columns, T* out, Index stride, const Ask& ask) {
+    constexpr std::size_t worth_threads = 1 << 17;  // values
+    const PackedRows<T> packed = samples_.pack(rows);
+    const Index n = static_cast<Index>(columns.size());
+    values_computed_ += static_cast<double>(rows.size()) * n;
+    const int n_threads = rows.size() * columns.size() < worth_threads ? 1 : workers_.size();
+    return over_tiles(Samples<T>::tiles_for(n), n_threads, ask, [&](Index t, Scratch<T>& scratch) {
+      const Index begin = t * lanes<T>;
+      const Tile<T> tile = samples_.tile(columns.subspan(begin, std::min(lanes<T>, n - begin)), scratch);
+      fill_values(samples_.kernel(), tile, packed, 0, packed.count, out + begin, stride);
+    });
+  }
+
+  Samples<T> samples_;
+  Workers& workers_;
+
+ private:
+  template <class Work>
+  bool over_tiles(Index n_tiles, int n_threads, const Ask& ask, Work work) {
+    std::vector<Scratch<T>> scratch(n_threads, samples_.scratch());
+    std::atomic<bool> stop = false;
+    const auto share_of = [&](int thread) {
+      const Share share(n_tiles, thread, n_threads);
+      for (Index t = share.begin; t < share.end && !stop.load(std::memory_order_relaxed); ++t) {
+        work(t, scratch[thread]);
+        if (thread == 0 && ask()) stop = true;
+      }
+    };
+    n_threads == 1 ? share_of(0) : workers_.run(share_of);
+    return !stop;
+  }
+
+  double values_computed_ = 0.0;
+};
+
+}  // namespace ordsvm::block

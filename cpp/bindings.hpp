@@ -32,7 +32,7 @@ DenseView<T> view(const Matrix<T>& array) {
 }
 
 /// A monitor that asks a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol, violation) -> tol
-/// to go on with. Signals come first, so that Ctrl-C works whatever the object does.
+/// to go on with, watch.out_of_time() -> stop?. Signals come first, so that Ctrl-C works whatever the object does.
 inline Monitor monitor_by(const nb::object& watch) {
   return Monitor(
       [watch](Index steps, Index kernel_rows) {
@@ -43,6 +43,11 @@ inline Monitor monitor_by(const nb::object& watch) {
       [watch](double tol, double violation) {
         const nb::gil_scoped_acquire gil;
         return nb::cast<double>(watch.attr("judge")(tol, violation));
+      },
+      [watch] {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        return nb::cast<bool>(watch.attr("out_of_time")());
       });
 }
 

@@ -19,10 +19,12 @@ class Monitor {
   /// Called with (tol, violation) when a solver's own stopping rule holds with exact scores: returns tol to accept, or
   /// a tolerance below the violation to go on with, should the duality gap still be too large.
   using Judge = std::function<double(double, double)>;
+  /// Called instead of Report where the variables are in the middle of a change; returns true to stop the solver.
+  using Interrupt = std::function<bool()>;
 
   explicit Monitor(
-      Report report, Judge judge = [](double tol, double) { return tol; })
-      : report_(std::move(report)), judge_(std::move(judge)) {}
+      Report report, Judge judge = [](double tol, double) { return tol; }, Interrupt interrupt = [] { return false; })
+      : report_(std::move(report)), judge_(std::move(judge)), interrupt_(std::move(interrupt)) {}
 
   double judge(double tol, double violation) const { return judge_(tol, violation); }
   bool stopped() const { return stopped_; }
@@ -49,6 +51,14 @@ class Monitor {
     return stopped_;
   }
 
+  /// Where nobody may look at the variables: has the clock and signals looked at, as often as there are reports.
+  bool interrupted() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_interrupt_) return stopped_;
+    next_interrupt_ = now + interval;
+    return stopped_ = stopped_ || interrupt_();
+  }
+
   /// Whether the next call will report.
   bool due(Index steps) const { return steps >= next_step_ || std::chrono::steady_clock::now() >= next_; }
 
@@ -57,7 +67,9 @@ class Monitor {
   static constexpr Index never = std::numeric_limits<Index>::max();
   Report report_;
   Judge judge_;
+  Interrupt interrupt_;
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + interval;
+  std::chrono::steady_clock::time_point next_interrupt_ = next_;
   Index every_ = never, next_step_ = never;
   Index rows_ = 0;
   bool stopped_ = false;

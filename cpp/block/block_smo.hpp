@@ -53,9 +53,7 @@ class BlockSmo {
     const auto outcome = [&](Status status) { return Outcome{status, steps_, kernel_rows()}; };
     const Allowance allowance{
         [&](Index more) { return std::min(limits.max_steps, monitor.next_step()) - steps_ - more; },
-        [&](Index more) {
-          return steps_ + more >= limits.max_steps || monitor.stop_now(steps_ + more, kernel_rows());
-        }};
+        [&] { return monitor.interrupted(); }};
     for (bool moved = true;;) {
       if (finish.tol() < least_tol<T>) return outcome(Status::imprecise);
       double violation = top_.rank(dual_);
@@ -99,11 +97,10 @@ class BlockSmo {
     const bool fresh = choose(violation, tol);
     Level<T>& level = middle_.level();
     level.take(top_, positions_);
-    const Ask ask = [&] { return allowance.stop(0); };
-    if (fresh && !blocks_->gram(positions_, middle_.values(), middle_.stride(), ask)) return true;
+    if (fresh && !blocks_->gram(positions_, middle_.values(), middle_.stride(), allowance.stop)) return true;
     steps_ += middle_.run(tol, whole() ? 0.05 : 0.3, allowance);
     level.give_back(top_, positions_);
-    const bool moved = apply(ask);
+    const bool moved = apply(allowance.stop);
     kept_ = moved ? last_free(level, positions_, set_size() / 2) : std::vector<Index>();
     return moved;
   }
@@ -175,5 +172,8 @@ class BlockSmo {
   std::vector<double> weights_;
   Index steps_ = 0;
 };
+
+extern template class BlockSmo<float>;
+extern template class BlockSmo<double>;
 
 }  // namespace ordsvm::block

@@ -13,8 +13,8 @@ namespace ordsvm::block {
 
 /// What a run may still do, and whether it should end at once.
 struct Allowance {
-  std::function<Index(Index)> steps;  // steps taken -> how many more there may be before somebody is to be asked
-  std::function<bool(Index)> stop;    // steps taken -> whether to end
+  std::function<Index(Index)> steps;  // steps taken in this round -> how many more there may be before it should end
+  Ask stop;
 };
 
 template <class T>
@@ -46,7 +46,7 @@ class Middle {
     kept_.clear();
     Index steps = 0;
     double start = -1.0;
-    while (!allowance.stop(steps)) {
+    while (allowance.steps(steps) > 0 && !allowance.stop()) {
       const double violation = level_.rank(dual_);
       if (start < 0.0) start = violation;
       if (!(violation > std::max(0.3 * tol, share * start))) break;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -52,14 +53,20 @@ class Workers {
   }
 
  private:
-  /// Whether it came true soon: products follow each other within microseconds, and to sleep takes longer.
+  /// Whether it came true soon. Work comes every few hundred microseconds, and to wake a sleeper takes a hundred: first
+  /// it waits without giving way, then it gives way to others, for a few milliseconds.
   template <class Condition>
   static bool spin(const Condition& condition) {
-    for (int turn = 0; turn < 2000; ++turn) {
+    for (int turn = 0; turn < 1000; ++turn) {
       if (condition()) return true;
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
+    }
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+    while (std::chrono::steady_clock::now() < end) {
+      if (condition()) return true;
+      std::this_thread::yield();
     }
     return false;
   }

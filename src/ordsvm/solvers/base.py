@@ -179,13 +179,19 @@ class Run:
     def report(self, steps: int, kernel_rows: int) -> bool:
         """Called by a running solver about twenty times a second; True stops it."""
         self._count(steps, kernel_rows)
-        limit = self.control.time_limit
-        if limit is not None and self.seconds() >= limit:
-            self.stopped_by = "time_limit"
-        elif self._look_is_due() and self._look():
+        if self.out_of_time():
+            return True
+        if self._look_is_due() and self._look():
             self.stopped_by = "callback"
         elif self.control.examiner is not None and self.control.examiner.satisfied:
             self.stopped_by = "early_stopping"
+        return self.stopped_by != "converged"
+
+    def out_of_time(self) -> bool:
+        """Called instead of `report` where the variables are not to be looked at."""
+        limit = self.control.time_limit
+        if limit is not None and self.seconds() >= limit:
+            self.stopped_by = "time_limit"
         return self.stopped_by != "converged"
 
     def _look_is_due(self) -> bool:

@@ -34,5 +34,4 @@ class Block:
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
-        run.scores_follow = False  # scores of all samples are brought up to date at the end of a round
         run.native(_core.block, self.precision, self.q1 or 0, self.q2, usable_threads(run.control.n_threads))

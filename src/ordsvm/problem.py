@@ -121,13 +121,13 @@ class Problem:
 
     def primal(self, alpha: Floats, score: Floats, b: Floats) -> float:
         penalty = b @ b if self.thresholds is Thresholds.PENALIZED else 0.0
-        losses = self.hinges.cap @ np.maximum(0.0, -self.slope(score, b))
-        return float(0.5 * (self.beta(alpha) @ score + penalty) + losses)
+        losses = _dot(self.hinges.cap, np.maximum(0.0, -self.slope(score, b)))
+        return float(0.5 * (_dot(self.beta(alpha), score) + penalty) + losses)
 
     def dual(self, alpha: Floats, score: Floats) -> float:
         gamma = self.gamma(alpha)
         penalty = gamma @ gamma if self.thresholds is Thresholds.PENALIZED else 0.0
-        return float(self.hinges.offset @ alpha - 0.5 * (self.beta(alpha) @ score + penalty))
+        return float(_dot(self.hinges.offset, alpha) - 0.5 * (_dot(self.beta(alpha), score) + penalty))
 
     def gap(self, alpha: Floats, score: Floats, b: Floats) -> float:
         """P − D as a sum of terms that are all ≥ 0, free of cancellation; α must be feasible, f = Kβ."""
@@ -237,6 +237,11 @@ class Problem:
             return bool(np.all(np.abs(self.gamma(alpha)) <= rounding))
         mu = self.mu(alpha)
         return bool(np.all(mu >= -rounding) and abs(mu[-1]) <= rounding)
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    """a·b without BLAS, whose threads go on waiting for work after a call and take a core from a running solver."""
+    return float(np.sum(a * b))
 
 
 def _sums(group: NDArray[np.int32], values: Floats, n_groups: int) -> Floats:

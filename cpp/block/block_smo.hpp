@@ -141,7 +141,7 @@ class BlockSmo {
   }
 
   bool recompute(Monitor& monitor) {
-    if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, kernel_rows(), options_.n_threads))
+    if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, kernel_rows(), workers_.size(), &workers_))
       return false;
     round_scores();
     return true;

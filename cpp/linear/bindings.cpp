@@ -53,10 +53,20 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> take_weights(Machine& machine) {
           owner};
 }
 
-nb::ndarray<nb::numpy, double, nb::ndim<2>> get_variables(const Machine& machine, Index n_samples) {
+nb::ndarray<nb::numpy, double, nb::ndim<2>> get_variables(const Machine& machine, Index n_samples, Index first) {
   std::vector<double> values(n_samples * machine.n_variables());
-  for (Index i = 0; i < n_samples; ++i) machine.get_variables(i, values.data() + i * machine.n_variables());
+  for (Index i = 0; i < n_samples; ++i) machine.get_variables(first + i, values.data() + i * machine.n_variables());
   return to_numpy(std::move(values), n_samples, machine.n_variables());
+}
+
+/// Over the samples, one a column.
+auto variable_sums(const Machine& machine, Index n_samples) {
+  std::vector<double> sums(machine.n_variables(), 0.0), values(machine.n_variables());
+  for (Index i = 0; i < n_samples; ++i) {
+    machine.get_variables(i, values.data());
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += values[k];
+  }
+  return to_numpy(std::move(sums));
 }
 
 template <class W>
@@ -76,7 +86,12 @@ nb::list take_variables(Machine& machine, Index n_samples) {
 }
 
 void bind_machine(nb::module_& m) {
-  nb::class_<Sums>(m, "Sums").def_ro("gap", &Sums::gap).def_ro("loss", &Sums::loss).def_ro("moved", &Sums::moved);
+  nb::class_<Sums>(m, "Sums")
+      .def_ro("gap", &Sums::gap)
+      .def_ro("loss", &Sums::loss)
+      .def_ro("moved", &Sums::moved)
+      .def_ro("linear", &Sums::linear)
+      .def_ro("violation", &Sums::violation);
   nb::class_<Certificate>(m, "LinearCertificate")
       .def_ro("primal", &Certificate::primal)
       .def_ro("dual", &Certificate::dual)
@@ -96,6 +111,10 @@ void bind_machine(nb::module_& m) {
       .def("take_sums", &Machine::take_sums)
       .def("begin_proof", &Machine::begin_proof, nb::call_guard<nb::gil_scoped_release>())
       .def(
+          "begin_scores",
+          [](Machine& machine, Table weights) { machine.begin_scores({weights.data(), weights.size()}); }, "weights"_a)
+      .def("proof", &Machine::proof)
+      .def(
           "build", [](Machine& machine, const Block& block, Index first) { machine.build(block.rows, first); },
           "block"_a, "first"_a, nb::call_guard<nb::gil_scoped_release>())
       .def(
@@ -111,20 +130,27 @@ void bind_machine(nb::module_& m) {
       .def(
           "rebuild", [](Machine& machine, const Block& block, Index first) { machine.rebuild(block.rows, first); },
           "block"_a, "first"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "set_weights",
+          [](Machine& machine, Table weights, Vector<const double> sums) {
+            machine.set_weights({weights.data(), weights.size()}, span(sums));
+          },
+          "weights"_a, "sums"_a)
       .def("take_weights", &take_weights)
       .def("biases", [](const Machine& machine) { return to_numpy(machine.biases()); })
       .def(
           "set_biases", [](Machine& machine, Vector<const double> values) { machine.set_biases(span(values)); },
           "values"_a)
-      .def("variables", &get_variables, "n_samples"_a)
+      .def("variables", &get_variables, "n_samples"_a, "first"_a = 0)
+      .def("variable_sums", &variable_sums, "n_samples"_a)
       .def("take_variables", &take_variables, "n_samples"_a)
       .def(
           "set_variables",
-          [](Machine& machine, Table values) {
+          [](Machine& machine, Table values, Index first) {
             for (std::size_t i = 0; i < values.shape(0); ++i)
-              machine.set_variables(static_cast<Index>(i), values.data() + i * values.shape(1));
+              machine.set_variables(first + static_cast<Index>(i), values.data() + i * values.shape(1));
           },
-          "values"_a);
+          "values"_a, "first"_a = 0);
 }
 
 }  // namespace

@@ -227,6 +227,7 @@ class LaneGroup {
   virtual void release() = 0;
   virtual void clear() = 0;
   virtual void rebuild(const Rows& rows, Index first) = 0;
+  virtual void set_weights(const double* weights, Index stride, const double* sums) = 0;
   virtual void get_beta(Index i, double* out) const = 0;
   virtual void set_beta(Index i, Index lane, double value) = 0;
   virtual void get_biases(double* bias) const = 0;
@@ -301,6 +302,11 @@ class WideGroup final : public LaneGroup {
     for (int l = 0; l < P; ++l) total_[l] += static_cast<W>(total[l]);
   }
 
+  void set_weights(const double* weights, Index stride, const double* sums) override {
+    for (Index j = 0; j < n_features_; ++j) std::copy_n(weights + j * stride, n_lanes_, weights_.data() + j * P);
+    std::copy_n(sums, n_lanes_, total_);
+  }
+
   void get_beta(Index i, double* out) const override { std::copy_n(beta_.data() + i * n_lanes_, n_lanes_, out); }
   void set_beta(Index i, Index lane, double value) override {
     beta_.data()[i * n_lanes_ + lane] = static_cast<W>(value);
@@ -370,6 +376,10 @@ class LaneMachine final : public Machine {
   }
   void rebuild(const Rows& rows, Index first) override {
     for (auto& group : groups_) group->rebuild(rows, first);
+  }
+  void set_weights(std::span<const double> weights, std::span<const double> sums) override {
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      groups_[g]->set_weights(weights.data() + begin_[g], table_.n_lanes, sums.data() + begin_[g]);
   }
   std::vector<double> biases() const override {
     std::vector<double> bias(table_.n_lanes);

@@ -7,6 +7,8 @@
 //                            weights in double from beta alone, in place of the working ones, and both objectives
 //   resume(), rebuild(rows, first) for all blocks
 //                            back to work: working weights and sums from beta alone
+// Where a machine has a share of the rows only, and the weights are those of all rows: set_weights in place of rebuild,
+// begin_scores in place of begin_proof and build, and proof() for this share of the sums.
 #pragma once
 
 #include <algorithm>
@@ -120,6 +122,11 @@ class Machine {
     total_.assign(n_columns_, 0.0);
     proof_ = {};
   }
+  /// For the proof of weights [feature][column] that are known already.
+  void begin_scores(std::span<const double> weights) {
+    begin_proof();
+    std::ranges::copy(weights, exact_.data());
+  }
   void build(const Rows& rows, Index first);
   void score(const Rows& rows, Index first, int n_threads, Monitor& monitor);
   Certificate certificate() const {
@@ -129,11 +136,16 @@ class Machine {
     return {0.5 * (squares + primal) + proof_.loss, -0.5 * (squares + dual) - proof_.linear, proof_.violation};
   }
 
+  /// Sums over the samples scored, which is what the certificate has besides squares of weights and biases.
+  const Sums& proof() const { return proof_; }
+
   void resume() {
     exact_ = Buffer<double>(0);
     clear();
   }
   virtual void rebuild(const Rows& rows, Index first) = 0;
+  /// Working weights [feature][column], and the sums of the dual variables, which the biases follow.
+  virtual void set_weights(std::span<const double> weights, std::span<const double> sums) = 0;
 
   /// The proven weights [feature][column], which are given away.
   Buffer<double> take_weights() { return std::move(exact_); }

@@ -214,6 +214,10 @@ class ThresholdMachine final : public Machine {
         rows);
     for (std::size_t k = 0; k < total.size(); ++k) total_[k] += static_cast<W>(total[k]);
   }
+  void set_weights(std::span<const double> weights, std::span<const double> sums) override {
+    std::ranges::copy(weights, weights_.data());
+    std::ranges::copy(sums, total_.begin());
+  }
   std::vector<double> biases() const override { return {threshold_.begin(), threshold_.end()}; }
   void set_biases(std::span<const double> values) override {
     std::copy(values.begin(), values.end(), threshold_.begin());

@@ -177,7 +177,7 @@ class Descent:
         for first, block in self.source.blocks():
             self.machine.build(block, first)
         for first, block in self.source.blocks():
-            self.machine.score(block, first, self.control.n_threads, _Patient())
+            self.machine.score(block, first, self.control.n_threads, Patient())
         certificate = self.machine.certificate()
         self.dual = certificate.dual
         return certificate
@@ -267,7 +267,7 @@ def print_pass(progress: Progress, rows_a_second: float) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-class _Patient:
+class Patient:
     """Lets a proof be finished whatever the time; signals still come through."""
 
     def report(self, steps: int, kernel_rows: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,17 @@ from ordsvm.solvers.base import Control
 
 NOTHING = np.empty(0)
 Start = tuple[Floats, Floats]  # dual variables and biases
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a machine of the core reads of samples besides their rows: labels, |x|², and weights and targets if any."""
+
+    labels: np.ndarray
+    norms: np.ndarray
+    n_features: int
+    weight: Floats | None = None
+    targets: Floats | None = None
 
 
 def solve_lanes(
@@ -47,21 +59,13 @@ def solve_lanes(
         )
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
-    reach = _reach(np.maximum(-table.lower, table.upper), labels, weight)
+    reach = reach_of(table, labels, weight)
+
+    samples = Samples(labels, norms, source.n_features, weight, targets)
 
     def make(solver: RankDCD, precise: bool) -> _core.Machine:
-        return _core.lane_machine(
-            table.lower,
-            table.upper,
-            table.offset,
-            table.epsilon,
-            labels,
-            NOTHING if weight is None else weight,
-            NOTHING if targets is None else targets,
-            norms,
-            source.n_features,
-            _options(solver, control, solver.rho_for(norms, reach), intercept, squared, precise),
-        )
+        options = _options(solver, control, solver.rho_for(norms, reach), intercept, squared, precise)
+        return machine_of(table, samples, options)
 
     return Descent(source, make, solver, control, started).run(start)
 
@@ -80,18 +84,13 @@ def solve_thresholds(
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
-    reach = _reach(table.cap, labels, weight)
+    reach = reach_of(table, labels, weight)
+
+    samples = Samples(labels, norms, source.n_features, weight)
 
     def make(solver: RankDCD, precise: bool) -> _core.Machine:
-        return _core.threshold_machine(
-            table.sign,
-            table.cap,
-            labels,
-            NOTHING if weight is None else weight,
-            norms,
-            source.n_features,
-            _options(solver, control, solver.rho_for(norms, reach), True, squared, precise),
-        )
+        options = _options(solver, control, solver.rho_for(norms, reach), True, squared, precise)
+        return machine_of(table, samples, options)
 
     return Descent(source, make, solver, control, started).run(start)
 
@@ -109,13 +108,28 @@ def _options(
     )
 
 
-def _reach(cap: Floats, labels: np.ndarray, weight: Floats | None) -> float:
+def machine_of(table: LaneTable | ThresholdTable, samples: Samples, options: _core.LinearOptions) -> _core.Machine:
+    weight = NOTHING if samples.weight is None else samples.weight
+    rows = (samples.norms, samples.n_features, options)
+    if isinstance(table, ThresholdTable):
+        return _core.threshold_machine(table.sign, table.cap, samples.labels, weight, *rows)
+    bounds = (table.lower, table.upper, table.offset, table.epsilon)
+    targets = NOTHING if samples.targets is None else samples.targets
+    return _core.lane_machine(*bounds, samples.labels, weight, targets, *rows)
+
+
+def reach_of(table: LaneTable | ThresholdTable, labels: np.ndarray, weight: Floats | None) -> float:
     """How large the sum of β over the samples can be, in a lane or at a threshold; the mean over these."""
+    cap = table.cap if isinstance(table, ThresholdTable) else np.maximum(-table.lower, table.upper)
     return float(np.mean(np.bincount(labels, weight, len(cap)) @ cap))
 
 
 def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:
     source: RowSource = X if hasattr(X, "blocks") else RowsInMemory(X)
+    return source, squared_norms(source, n_threads)
+
+
+def squared_norms(source: RowSource, n_threads: int) -> np.ndarray:
     norms = np.empty(source.n_samples, dtype=np.float32)
     for first, block in source.blocks():
         _core.squared_norms(block, norms, first, n_threads if len(block) > 10_000 else 1)
@@ -124,4 +138,4 @@ def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:
             "X has rows too large to compute with, longer than 1e15: scale the features, for instance with "
             "sklearn.preprocessing.MaxAbsScaler."
         )
-    return source, norms
+    return norms

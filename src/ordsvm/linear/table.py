@@ -38,6 +38,10 @@ class LaneTable:
         if np.any((self.lower < 0) & (self.upper > 0) & (self.lower != -self.upper)):
             raise ValueError("The two sides of a loss differ in price: give upper = −lower where neither is 0.")
 
+    def times(self, factor: float) -> LaneTable:
+        """At so many times the price."""
+        return LaneTable(self.lower * factor, self.upper * factor, self.offset, self.epsilon)
+
     @property
     def n_labels(self) -> int:
         return self.lower.shape[0]
@@ -56,6 +60,10 @@ class ThresholdTable:
 
     sign: Floats
     cap: Floats
+
+    def times(self, factor: float) -> ThresholdTable:
+        """At so many times the price."""
+        return ThresholdTable(self.sign, self.cap * factor)
 
 
 def npsvor(n_ranks: int, C1: float, C2: float, epsilon: float) -> LaneTable:

@@ -103,7 +103,11 @@ class LinearMachine(Machine):
         check_choice("loss", self.loss, self._loss_names)
         check_flag("fit_intercept", self.fit_intercept)
         check_seed(self.random_state)
-        choose(self.solver, self._solvers)
+        self._choose()
+
+    def _choose(self, seed: int | None = None) -> Any:
+        """The solver, with this seed unless it is None."""
+        return choose(self.solver, self._solvers, seed)
 
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, RowStore):
@@ -119,7 +123,7 @@ class LinearMachine(Machine):
         return store
 
     def _require_a_solver_of_streams(self) -> None:
-        if not isinstance(choose(self.solver, self._solvers), RankDCD):
+        if not isinstance(self._choose(), RankDCD):
             raise ValueError(f"solver={shortened(self.solver)} needs all rows in memory: use 'rank-dcd'.")
 
     def _check_new_data(self, X: Any) -> Any:
@@ -134,7 +138,7 @@ class LinearMachine(Machine):
         options: dict[str, Any] = {
             "weight": task.weight,
             "squared": self._is_squared(),
-            "solver": choose(self.solver, self._solvers, seed),
+            "solver": self._choose(seed),
             "control": self._control(),
             "start": self._start(task),
         }

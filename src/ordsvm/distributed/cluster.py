@@ -1,0 +1,65 @@
+"""The cluster that a fit runs on, and which of its workers gets which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from distributed import Client, LocalCluster, get_client
+
+from ordsvm.checks import shortened
+from ordsvm.solvers.team import usable_threads
+
+UNEVEN = 1.25  # times its fair share that a worker may get so that rows need not travel
+
+
+@contextmanager
+def connected(client: Any = None) -> Iterator[Client]:
+    """The client given, or else the current one, or else one of a cluster of threads in this process, for as long."""
+    if client is not None:
+        yield _checked(client)
+        return
+    try:
+        current = get_client()
+    except ValueError:
+        current = None
+    if current is not None:
+        yield _checked(current)
+        return
+    options = {"n_workers": usable_threads(None), "threads_per_worker": 1, "processes": False}
+    with LocalCluster(dashboard_address=None, **options) as cluster, Client(cluster, set_as_default=False) as own:
+        yield own
+
+
+def _checked(client: Any) -> Client:
+    if not isinstance(client, Client):
+        raise TypeError(f"client={shortened(client)} is not a dask.distributed.Client: give one, or None.")
+    if client.status != "running":
+        raise ValueError(f"The client is {client.status}, not running: connect it, or give another one.")
+    if client.asynchronous:
+        raise ValueError("The client is asynchronous: give a synchronous one, Client(asynchronous=False).")
+    if not client.nthreads():
+        raise ValueError("The client's cluster has no workers: start some, or wait with client.wait_for_workers(1).")
+    return client
+
+
+def slots(client: Client, n_threads: int | None = None) -> list[str]:
+    """The address of every worker, as often as it has threads, or at most so often."""
+    workers = sorted(client.nthreads().items())
+    return [address for address, threads in workers for _ in range(min(threads, n_threads or threads))]
+
+
+def assigned(sizes: Sequence[int], holders: Sequence[str], slots: Sequence[str]) -> dict[int, list[int]]:
+    """For the slots that get any, the numbers of their partitions: where they lie unless that is too uneven."""
+    load = [0] * len(slots)
+    most = UNEVEN * max(sum(sizes) / len(slots), max(sizes, default=0))
+    given: dict[int, list[int]] = {}
+    for number in sorted(range(len(sizes)), key=lambda number: -sizes[number]):
+        free = min(range(len(slots)), key=load.__getitem__)
+        near = [slot for slot, address in enumerate(slots) if address == holders[number]]
+        own = min(near, key=load.__getitem__) if near else free
+        slot = own if load[own] + sizes[number] <= most else free
+        load[slot] += sizes[number]
+        given.setdefault(slot, []).append(number)
+    return {slot: sorted(numbers) for slot, numbers in sorted(given.items())}

@@ -1,0 +1,175 @@
+"""What every linear machine on distributed rows does: load → formulate → solve in rounds → recover."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import dask
+import numpy as np
+from distributed import Client, Future
+from sklearn.base import clone, is_regressor
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ordsvm.checks import shortened
+from ordsvm.distributed.cluster import assigned, connected, slots
+from ordsvm.distributed.cocoa import CoCoA
+from ordsvm.distributed.loading import Coding, Summary, assemble, load, summary
+from ordsvm.distributed.partitions import Block, blocks_of, is_distributed, map_blocks
+from ordsvm.distributed.rounds import Place, Rounds
+from ordsvm.distributed.shard import Job
+from ordsvm.distributed.solution import solution_of, what_predicts
+from ordsvm.estimators.linear.base import LinearMachine, LinearTask
+from ordsvm.estimators.validation import check_seed, class_weights
+from ordsvm.labels import Ranks
+from ordsvm.linear.rank_dcd import FINEST_FLOAT
+
+
+class DistributedMachine(LinearMachine):
+    """Training on the workers of a Dask cluster; to be mixed in before the machine whose problem it solves."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Client | None = None) -> Self:
+        """Trains on rows X with labels or targets y, which stay on the workers.
+
+        X, y and sample_weight are dask arrays (of dense or CSR blocks), dask data frames and series, or lists of
+        delayed blocks, divided in the same way; without y, a list of delayed tuples (X, y) or (X, y, sample_weight).
+        client: None is the current one, or else a cluster of threads in this process for as long as training takes.
+        """
+        self._check_parameters()
+        blocks = blocks_of(X, y, sample_weight)
+        with connected(client) as client:
+            loaded, summaries = self._loaded(client, blocks)
+            self._keep_features(X, summaries)
+            task, coding = self._formulated(summaries)
+            job = self._job(task, summaries)
+            numbers = self._divided(client, loaded, summaries)
+            places = [_place(client, job, coding, worker, [loaded[n] for n in own]) for worker, own in numbers]
+            rounds = Rounds(client, job, places, self._solver_options(), self._control())
+            status, state = rounds.run()
+            task, solution = solution_of(rounds, task, status, state, [own for _, own in numbers])
+        self._keep(task, solution)
+        self._recover(task, solution)
+        if not self.result_.converged:
+            self._warn(self.result_)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """As the machine of the same name in ordsvm; of distributed rows not computed yet, and divided as they are."""
+        return self._each_block("predict", X, super().predict)
+
+    def _each_block(self, method: str, X: Any, local: Callable[[Any], Any]) -> Any:
+        if not is_distributed(X):
+            return local(X)
+        check_is_fitted(self)
+        model = clone(self)
+        model.__dict__.update(what_predicts(vars(self)))
+        return map_blocks(X, getattr(model, method), self.n_features_in_)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.warm_start:
+            raise ValueError("warm_start=True is not possible with distributed rows: leave it out.")
+
+    def _choose(self, seed: int | None = None) -> Any:
+        if isinstance(self.solver, CoCoA):
+            return self.solver if seed is None else CoCoA(self.solver.passes, self.solver.rho, seed)
+        if isinstance(self.solver, str) and self.solver in ("auto", CoCoA.name):
+            return CoCoA() if seed is None else CoCoA(seed=seed)
+        raise ValueError(
+            f"solver={shortened(self.solver)} is not for distributed rows: give 'auto', 'cocoa' or options such as "
+            "CoCoA()."
+        )
+
+    def _solver_options(self) -> CoCoA:
+        return self._choose(None if self.random_state is None else int(check_seed(self.random_state).randint(2**31)))
+
+    def _loaded(self, client: Client, blocks: Sequence[Block]) -> tuple[list[Future], list[Summary]]:
+        """Blocks with rows, checked and kept where Dask has put them, and what they contain."""
+        regression, name = is_regressor(self), type(self).__name__
+        checked = dask.delayed(load, pure=False)
+        delayed = [checked(n, part.X, part.y, part.weight, regression, name) for n, part in enumerate(blocks)]
+        futures = client.compute(delayed)
+        summaries = client.gather(client.map(summary, futures, is_regression=regression, pure=False))
+        pairs = [pair for pair in zip(futures, summaries, strict=True) if pair[1].n_samples > 0]
+        if sum(part.n_samples for _, part in pairs) < 2:
+            n_samples = sum(part.n_samples for _, part in pairs)
+            raise ValueError(f"There are {n_samples} rows in all blocks: {name} needs at least 2.")
+        return [future for future, _ in pairs], [part for _, part in pairs]
+
+    def _keep_features(self, X: Any, summaries: Sequence[Summary]) -> None:
+        widths = sorted({part.n_features for part in summaries})
+        if len(widths) > 1:
+            raise ValueError(f"Blocks have different numbers of features, {widths[0]} and {widths[-1]}: give the same.")
+        sample = getattr(X, "_meta", None) if hasattr(X, "columns") else None
+        validate_data(self, np.empty((0, widths[0])) if sample is None else sample, skip_check_array=True)
+
+    def _formulated(self, summaries: Sequence[Summary]) -> tuple[LinearTask, Coding]:
+        """The problem, formulated as if there were one sample of every class, with the weight of all."""
+        weights = np.concatenate([part.weights for part in summaries])
+        if is_regressor(self):
+            task = self._formulate(np.empty((len(weights), 1)), np.zeros(len(weights)), weights)
+            return task, Coding(None, np.zeros(1, dtype=np.int32), np.ones(1))
+        plain = clone(self).set_params(class_weight=None)
+        given = [part.categories for part in summaries if part.categories is not None]
+        if given and getattr(self, "categories", self) is None:
+            plain.set_params(categories=given[0])
+        seen = plain._check_target(_all_labels(summaries))
+        classes, n_classes = seen.classes, len(seen.classes)
+        counts = np.bincount(seen.codes, np.concatenate([part.counts for part in summaries]), n_classes)
+        prices = _class_weights(self.class_weight, seen, counts)
+        total = np.bincount(seen.codes, weights, n_classes) * prices
+        task = plain._formulate(np.empty((n_classes, 1)), Ranks(classes, np.arange(n_classes)), total)
+        return task, Coding(classes, task.labels, prices)
+
+    def _job(self, task: LinearTask, summaries: Sequence[Summary]) -> Job:
+        return Job(
+            task.table,
+            n_features=summaries[0].n_features,
+            intercept=bool(self.fit_intercept),
+            squared=self._is_squared(),
+            precise=float(self.tol) < FINEST_FLOAT,
+        )
+
+    def _divided(
+        self, client: Client, loaded: Sequence[Future], summaries: Sequence[Summary]
+    ) -> list[tuple[str, list[int]]]:
+        """Workers, and the numbers of the blocks that make the shard of each; as many shards as threads, at most."""
+        holders = client.who_has(loaded)
+        where = [next(iter(holders[future.key]), "") for future in loaded]
+        places = slots(client, self.n_threads)
+        given = assigned([part.n_values for part in summaries], where, places)
+        return [(places[slot], numbers) for slot, numbers in given.items()]
+
+
+class DistributedClassifier(DistributedMachine):
+    """With scores."""
+
+    def decision_function(self, X: Any) -> Any:
+        """As the machine of the same name in ordsvm has it; of distributed rows, not computed yet."""
+        return self._each_block("decision_function", X, super().decision_function)
+
+
+def _place(client: Client, job: Job, coding: Coding, worker: str, loaded: Sequence[Future]) -> Place:
+    def make(worker: str) -> Future:
+        return client.submit(assemble, job, coding, *loaded, workers=[worker], pure=False)
+
+    return Place(worker, make)
+
+
+def _all_labels(summaries: Sequence[Summary]) -> np.ndarray:
+    """Those of all blocks; of different types they are objects, for numbers must not become strings."""
+    columns = [part.labels for part in summaries]
+    if len({column.dtype.kind for column in columns}) == 1 and columns[0].dtype.kind != "O":
+        return np.concatenate(columns)
+    labels = [label for column in columns for label in column.tolist()]
+    joined = np.empty(len(labels), dtype=object)
+    joined[:] = labels
+    return joined
+
+
+def _class_weights(class_weight: Any, seen: Ranks, counts: np.ndarray) -> np.ndarray:
+    """As `class_weights`, with so many samples of every class."""
+    if not (isinstance(class_weight, str) and class_weight == "balanced"):
+        return class_weights(class_weight, seen.classes, seen.codes)
+    share = counts * np.count_nonzero(counts)
+    return np.divide(counts.sum(), share, out=np.ones(len(counts)), where=share > 0)

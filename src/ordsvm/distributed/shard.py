@@ -1,0 +1,217 @@
+"""The rows of one worker, and what it does with them in a round.
+
+Every round minimises, in each shard on its own, a bound of the dual of all rows: that of CoCoA⁺ (Ma et al. 2015), whose
+scores are those of w + σ'Δw, Δw what the shard itself has changed, and whose curvatures are σ'|x|². With σ'β for the
+dual variables that is the problem of cpp/linear as it is, at σ' times the price and with the weights of all rows; so
+that is how β is kept here. σ' = the number of shards makes it a bound whatever the rows.
+
+All functions are pure: dual variables come in and go out, and Dask may repeat any of it on another worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordsvm import _core
+from ordsvm.linear.rank_dcd import Patient
+from ordsvm.linear.rows import block_of
+from ordsvm.linear.solve import Samples, machine_of
+from ordsvm.linear.table import LaneTable, ThresholdTable
+
+Floats = NDArray[np.float64]
+Duals = NDArray[np.floating]  # σ'β, (n_samples, n_variables)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all workers have to know of the problem."""
+
+    table: LaneTable | ThresholdTable
+    n_features: int
+    intercept: bool = True
+    squared: bool = False
+    precise: bool = False
+    sigma: float = 1.0  # the number of shards
+    rho: float = 1.0  # the share of a step on β that its bias follows at once
+    n_samples: int = 0  # of all shards
+
+    @property
+    def has_thresholds(self) -> bool:
+        return isinstance(self.table, ThresholdTable)
+
+    @property
+    def n_columns(self) -> int:
+        """Of the weights."""
+        return 1 if isinstance(self.table, ThresholdTable) else self.table.n_lanes
+
+    @property
+    def n_variables(self) -> int:
+        """Dual variables of a sample."""
+        return self.table.cap.shape[1] if isinstance(self.table, ThresholdTable) else self.table.n_lanes
+
+    def machine(self, samples: Samples, seed: int = 0) -> _core.Machine:
+        options = _core.LinearOptions(
+            intercept=self.intercept, squared=self.squared, precise=self.precise, rho=self.rho, n_threads=1, seed=seed
+        )
+        return machine_of(self.table.times(self.sigma), samples, options)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all workers see: weights (features, columns), biases or thresholds, and the sums of the dual variables."""
+
+    coef: Floats
+    biases: Floats
+    sums: Floats
+
+    def without_coef(self) -> tuple[Floats, Floats, float]:
+        """What is small: biases, sums, and the square of the weights."""
+        return self.biases, self.sums, float(np.vdot(self.coef, self.coef))
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a round begins: `momentum` times the last move ahead, with biases and sums there; and the order's seed."""
+
+    momentum: float
+    biases: Floats
+    sums: Floats
+    passes: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """What some shards contribute to the weights and sums, and how far they would move the biases."""
+
+    coef: Floats
+    sums: Floats
+    biases: Floats
+
+    def __add__(self, other: Part) -> Part:
+        return Part(self.coef + other.coef, self.sums + other.sums, self.biases + other.biases)
+
+    def shared(self, biases: Floats) -> Shared:
+        """What all shards together come to, from these biases on."""
+        return Shared(self.coef, biases + self.biases, self.sums)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What local passes have made of a shard."""
+
+    beta: Duals
+    part: Part
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Sums over samples of what makes the objectives, and the largest violation."""
+
+    loss: float
+    linear: float
+    violation: float
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Rows that lie on one worker, in the blocks in which they came, one after the other."""
+
+    rows: Sequence[Any]
+    samples: Samples
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.samples.labels)
+
+    def blocks(self) -> Iterator[tuple[int, _core.Block]]:
+        first = 0
+        for X in self.rows:
+            yield first, block_of(X)
+            first += X.shape[0]
+
+
+def descend(
+    shard: Shard, job: Job, step: Step, beta: Duals, before: Duals, shared: Shared, shared_before: Shared
+) -> Moved:
+    """Passes of coordinate descent over the rows of a shard, from a point ahead of where its variables are."""
+    machine = job.machine(shard.samples, step.seed)
+    machine.set_biases(step.biases)
+    if step.momentum == 0.0:
+        machine.set_variables(beta.astype(np.float64, copy=False))
+        machine.set_weights(shared.coef, step.sums)
+    else:
+        machine.set_weights(*_set_ahead(machine, shard, job, step, (beta, before), (shared, shared_before)))
+    random, blocks = np.random.default_rng(step.seed), list(shard.blocks())
+    for place in (place for _ in range(step.passes) for place in random.permutation(len(blocks))):
+        first, block = blocks[place]
+        machine.descend(block, first, 1, 0.0, 1, Patient())
+    part = _part(shard, job, machine, step.biases)
+    return Moved(_joined(machine.take_variables(shard.n_samples)), part)
+
+
+def built(shard: Shard, job: Job, beta: Duals) -> Part:
+    """What a shard contributes as it is."""
+    machine = job.machine(shard.samples)
+    machine.set_variables(beta.astype(np.float64, copy=False))
+    return _part(shard, job, machine, machine.biases())
+
+
+def prove(shard: Shard, job: Job, beta: Duals, shared: Shared) -> Proof:
+    """One exact pass over the rows at the weights of all."""
+    machine = job.machine(shard.samples)
+    machine.set_variables(beta.astype(np.float64, copy=False))
+    machine.set_biases(shared.biases)
+    machine.begin_scores(shared.coef)
+    for first, block in shard.blocks():
+        machine.score(block, first, 1, Patient())
+    sums = machine.proof()
+    return Proof(sums.loss / job.sigma, sums.linear / job.sigma, sums.violation)
+
+
+def _set_ahead(
+    machine: _core.Machine,
+    shard: Shard,
+    job: Job,
+    step: Step,
+    beta: tuple[Duals, Duals],
+    shared: tuple[Shared, Shared],
+) -> tuple[Floats, Floats]:
+    """Sets the variables to where the last move would lead if it went on, or to the nearest point in the box.
+
+    Returns the weights and sums there. The bound is about the point itself, in the box or not: what it takes to bring
+    it in counts as a move of this shard.
+    """
+    coef = shared[0].coef + step.momentum * (shared[0].coef - shared[1].coef)
+    sums, first = step.sums.copy(), 0
+    for X in shard.rows:
+        now, before = (values[first : first + X.shape[0]].astype(np.float64, copy=False) for values in beta)
+        ahead = now + step.momentum * (now - before)
+        machine.set_variables(ahead, first)
+        back = machine.variables(X.shape[0], first) - ahead
+        outside = np.flatnonzero(np.any(np.abs(back) > 1e-6 * np.abs(ahead), axis=1))  # others are only rounded
+        if len(outside):
+            sums += back[outside].sum(axis=0)
+            moves = back[outside].sum(axis=1, keepdims=True) if job.has_thresholds else back[outside]
+            coef += X[outside].T @ moves
+        first += X.shape[0]
+    return coef, sums
+
+
+def _part(shard: Shard, job: Job, machine: _core.Machine, biases: Floats) -> Part:
+    machine.begin_proof()
+    for first, block in shard.blocks():
+        machine.build(block, first)
+    coef = machine.take_weights()
+    coef /= job.sigma
+    sums = machine.variable_sums(shard.n_samples) / job.sigma if job.intercept else np.zeros(job.n_variables)
+    return Part(coef, sums, (machine.biases() - biases) / job.sigma)
+
+
+def _joined(columns: Sequence[Duals]) -> Duals:
+    return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)

@@ -28,7 +28,7 @@ def connected(client: Any = None) -> Iterator[Client]:
         yield _checked(current)
         return
     options = {"n_workers": usable_threads(None), "threads_per_worker": 1, "processes": False}
-    with LocalCluster(dashboard_address=None, **options) as cluster, Client(cluster, set_as_default=False) as own:
+    with LocalCluster(dashboard_address=":0", **options) as cluster, Client(cluster, set_as_default=False) as own:
         yield own
 
 

@@ -25,13 +25,14 @@ from numpy.typing import NDArray
 from ordsvm.distributed.cocoa import CoCoA
 from ordsvm.distributed.copies import Copies
 from ordsvm.distributed.loading import size, zeros
-from ordsvm.distributed.shard import Job, Part, Proof, Shared, Step, built, descend, prove
+from ordsvm.distributed.shard import Job, Proof, Shared, Step, built, descend, prove, total
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
 from ordsvm.solvers.base import Control, print_progress
 
 Floats = NDArray[np.float64]
 
+FAN = 4  # parts that are added at once
 POLL = 0.3  # seconds between two looks at who is still there
 PATIENCE = 25  # rounds in which the gap has to fall by a tenth
 
@@ -145,14 +146,13 @@ class Rounds:
                 betas = self._rescued(betas)
 
     def _added(self, betas: list[Future], parts: list[Future], biases: Floats) -> State:
-        """Parts are added in pairs, and their sums again, where one of the two is; and every worker proves its own."""
+        """Parts are added along a tree, where one of them is; then every worker proves the sum on its own rows."""
         nodes = list(zip(self.places, parts, strict=True))
-        while len(nodes) > 1:
-            pairs = zip(nodes[::2], nodes[1::2], strict=False)
-            sums = [(place, self._on(place, Part.__add__, one, other)) for (place, one), (_, other) in pairs]
-            nodes = sums + nodes[len(nodes) // 2 * 2 :]
-        place, total = nodes[0]
-        shared = self._on(place, Part.shared, total, biases)
+        while len(nodes) > FAN:
+            groups = [nodes[first : first + FAN] for first in range(0, len(nodes), FAN)]
+            nodes = [(some[0][0], self._on(some[0][0], total, *_parts(some))) for some in groups]
+        place = nodes[0][0]
+        shared = self._on(place, Shared.of, biases, *_parts(nodes))
         small = self._on(place, Shared.without_coef, shared)
         proofs = self.each_shard(prove, [self.job] * len(betas), betas, [shared] * len(betas))
         (biases, sums, square), *found = self._results([small, *proofs])
@@ -258,6 +258,10 @@ class Rounds:
         if self.control.verbose:
             print_progress(progress, "passes")
         return self.control.callback is not None and bool(self.control.callback(progress))
+
+
+def _parts(nodes: Sequence[tuple[Place, Future]]) -> list[Future]:
+    return [part for _, part in nodes]
 
 
 def _attribute(shard: Any, thing: Any, name: str) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,19 +62,6 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Shared:
-    """What all workers see: weights (features, columns), biases or thresholds, and the sums of the dual variables."""
-
-    coef: Floats
-    biases: Floats
-    sums: Floats
-
-    def without_coef(self) -> tuple[Floats, Floats, float]:
-        """What is small: biases, sums, and the square of the weights."""
-        return self.biases, self.sums, float(np.vdot(self.coef, self.coef))
-
-
-@dataclass(frozen=True)
 class Step:
     """How a round begins: `momentum` times the last move ahead, with biases and sums there; and the order's seed."""
 
@@ -93,12 +80,33 @@ class Part:
     sums: Floats
     biases: Floats
 
-    def __add__(self, other: Part) -> Part:
-        return Part(self.coef + other.coef, self.sums + other.sums, self.biases + other.biases)
 
-    def shared(self, biases: Floats) -> Shared:
-        """What all shards together come to, from these biases on."""
-        return Shared(self.coef, biases + self.biases, self.sums)
+def total(*parts: Part) -> Part:
+    coef, sums, biases = (sum(column[1:], column[0]) for column in zip(*map(_columns, parts), strict=True))
+    return Part(coef, sums, biases)
+
+
+def _columns(part: Part) -> tuple[Floats, Floats, Floats]:
+    return part.coef, part.sums, part.biases
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all workers see: weights (features, columns), biases or thresholds, and the sums of the dual variables."""
+
+    coef: Floats
+    biases: Floats
+    sums: Floats
+
+    @classmethod
+    def of(cls, biases: Floats, *parts: Part) -> Self:
+        """What all parts come to, from these biases on."""
+        whole = total(*parts)
+        return cls(whole.coef, biases + whole.biases, whole.sums)
+
+    def without_coef(self) -> tuple[Floats, Floats, float]:
+        """What is small: biases, sums, and the square of the weights."""
+        return self.biases, self.sums, float(np.vdot(self.coef, self.coef))
 
 
 @dataclass(frozen=True)

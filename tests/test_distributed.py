@@ -1,0 +1,233 @@
+"""Linear machines on a Dask cluster: the same machines as on one, with the same proof, however the rows are divided."""
+
+import logging
+import os
+import signal
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+pytest.importorskip("distributed")
+import dask
+import dask.array as da
+import joblib
+from distributed import Client, LocalCluster
+from sklearn.model_selection import GridSearchCV
+
+import ordsvm
+from ordsvm import distributed as on_dask
+from ordsvm.distributed.cluster import assigned
+from tests.cases import random_data
+
+NAMES = ["LinearNPSVOR", "LinearSVOR", "LinearSVC", "LinearSVR"]
+TOL = 0.02
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers that are threads of this process."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with LocalCluster(silence_logs=logging.ERROR, **options) as cluster, Client(cluster) as client:
+        yield client
+
+
+def ranked(n: int = 200, seed: int = 0):
+    return random_data(seed, n=n, n_features=5)
+
+
+def chunks(array, *sizes):
+    """A dask array of the same rows in blocks of these sizes."""
+    return da.from_array(array, chunks=(sizes, *((-1,) * (array.ndim - 1))))
+
+
+def assert_solved(model, X, y, tol=TOL, sample_weight=None):
+    """By the judge of all machines, which trusts no solver; and as good as on one machine."""
+    assert model.result_.status == "converged"
+    proof = ordsvm.certify(model, X, y, sample_weight)
+    assert proof.relative_gap <= tol
+    assert proof.relative_gap == pytest.approx(model.result_.relative_gap, rel=1e-3, abs=1e-9)
+    alone = getattr(ordsvm, type(model).__name__)(**(model.get_params() | {"tol": tol / 10, "solver": "auto"}))
+    optimum = alone.fit(X, y, sample_weight).result_
+    assert optimum.objective - optimum.gap <= model.result_.objective <= (1 + 1.2 * tol) * optimum.objective
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dense_blocks_give_the_machine_of_all_rows(client, name):
+    X, y = ranked()
+    y = y + 0.3 * np.sin(np.arange(len(y))) if name == "LinearSVR" else y
+    model = getattr(on_dask, name)(C=0.1, tol=TOL).fit(chunks(X, 60, 60, 80), chunks(y, 60, 60, 80))
+    assert_solved(model, X, y)
+    together = model.predict(chunks(X, 100, 100)).compute()
+    np.testing.assert_array_equal(together, model.predict(X))
+
+
+@pytest.mark.parametrize("name", ["LinearNPSVOR", "LinearSVOR"])
+def test_sparse_blocks_squared_losses_and_weights(client, name):
+    X, y = ranked(seed=1)
+    X[np.abs(X) < 0.7] = 0.0
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    weight[:50] = 0.0  # the whole first block
+    rows = sp.csr_array(X.astype(np.float32))
+    pieces = [dask.delayed(lambda part: part)(rows[part]) for part in (slice(0, 50), slice(50, 200))]
+    labels = [dask.delayed(lambda part: part)(y[part]) for part in (slice(0, 50), slice(50, 200))]
+    model = getattr(on_dask, name)(C=0.1, tol=TOL, loss="squared_hinge", class_weight="balanced")
+    model.fit(pieces, labels, [dask.delayed(weight[:50]), dask.delayed(weight[50:])])
+    assert_solved(model, rows, y, sample_weight=weight)
+
+
+def test_ranks_in_one_block_only_empty_blocks_and_unequal_ones(client):
+    X, y = ranked(seed=2)
+    order = np.argsort(y, kind="stable")  # so that a block has one or two ranks
+    X, y = X[order], y[order]
+    sizes = (0, 1, 0, 150, 3, 46, 0)
+    model = on_dask.LinearSVOR(C=0.1, tol=TOL).fit(chunks(X, *sizes), chunks(y, *sizes))
+    assert_solved(model, X, y)
+    np.testing.assert_array_equal(model.predict(chunks(X, *sizes)).compute(), model.predict(X))
+
+
+def test_data_frames_with_an_ordered_column(client):
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    X, y = ranked(seed=3)
+    names = np.array(["low", "middle", "high", "top"])
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame["rank"] = pd.Categorical(names[y], categories=list(names), ordered=True)
+    divided = dd.from_pandas(frame, npartitions=3)
+    model = on_dask.LinearSVOR(C=0.1, tol=TOL).fit(divided[list("abcde")], divided["rank"])
+    assert model.classes_.tolist() == names[: len(model.classes_)].tolist()
+    assert model.feature_names_in_.tolist() == list("abcde")
+    assert_solved(model, frame[list("abcde")], frame["rank"])
+    with pytest.raises(ValueError, match="comes in 3 blocks and y in 2"):
+        on_dask.LinearSVOR().fit(divided[list("abcde")], divided["rank"].repartition(npartitions=2))
+
+
+def test_tuples_of_rows_and_labels(client):
+    X, y = ranked(seed=4)
+    blocks = [dask.delayed(lambda part: part)((X[part], y[part])) for part in (slice(0, 70), slice(70, 200))]
+    model = on_dask.LinearSVC(tol=TOL).fit(blocks)
+    assert_solved(model, X, y)
+    assert len(dask.compute(*model.decision_function([dask.delayed(X[:7])]))[0]) == 7
+
+
+def test_a_tight_tolerance_without_an_intercept(client):
+    X, y = ranked(n=80, seed=5)
+    model = on_dask.LinearNPSVOR(C=0.01, tol=1e-6, fit_intercept=False, max_iter=3000)
+    model.fit(chunks(X, 40, 40), chunks(y, 40, 40))
+    assert_solved(model, X, y, tol=1e-6)
+
+
+def test_every_round_is_looked_at_and_may_be_the_last(client):
+    X, y = ranked()
+    seen = []
+    model = on_dask.LinearSVOR(tol=1e-9, callback=lambda progress: seen.append(progress) or len(seen) == 3)
+    with pytest.warns(ordsvm.estimators.machine.ConvergenceWarning, match="stopped by callback after 3 passes"):
+        model.fit(chunks(X, 100, 100), chunks(y, 100, 100))
+    assert [progress.relative_gap for progress in seen] == [p.relative_gap for p in model.result_.history]
+    assert ordsvm.certify(model, X, y).relative_gap == pytest.approx(seen[-1].relative_gap, rel=1e-6)
+
+
+def test_without_a_client_a_cluster_is_made_for_the_fit():
+    X, y = ranked(n=60)
+    rows, labels = chunks(X, 30, 30), chunks(y, 30, 30)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ordsvm.distributed.cluster.get_client", _no_client)
+        model = on_dask.LinearSVC(tol=0.1).fit(rows, labels)
+    assert_solved(model, X, y, tol=0.1)
+
+
+def _no_client():
+    raise ValueError("No global client found and no address provided")
+
+
+def test_partitions_stay_where_they_lie_unless_that_is_uneven():
+    assert assigned([5, 5, 5, 5], ["a", "b", "a", "b"], ["a", "b"]) == {0: [0, 2], 1: [1, 3]}
+    assert assigned([5, 5, 5, 5], ["a"] * 4, ["a", "b"]) == {0: [0, 1], 1: [2, 3]}
+    assert assigned([100, 1, 1], ["a", "a", "a"], ["a", "b"]) == {0: [0, 1, 2]}
+    assert assigned([7], ["gone"], ["a", "b"]) == {0: [0]}
+
+
+def misuses(X, y):
+    rows, labels = chunks(X, 100, 100), chunks(y, 100, 100)
+    missing = y.astype(float)
+    missing[150] = np.nan
+    words = [dask.delayed(np.array(["a"] * 100)), dask.delayed(y[100:])]
+    halves = [dask.delayed(X[:100]), dask.delayed(X[100:])]
+    return {
+        "X is ndarray, which is not distributed": (X, y),
+        "y is ndarray, which is not distributed": (rows, y),
+        "chunks of X have 100, 100 rows and those of y 50, 150": (rows, chunks(y, 50, 150)),
+        "X comes in 2 blocks and y in 1": (rows, chunks(y, 200)),
+        "divided into 5 chunks of columns": (rows.rechunk({1: 1}), labels),
+        "Block 1 .*: y contains missing labels .* in 1 of 100": (rows, chunks(missing, 100, 100)),
+        "labels with no order, of type int and str": (halves, words),
+        "Block [01] .*: X has 100 rows and y (90|110)": (halves, [dask.delayed(y[:90]), dask.delayed(y[90:])]),
+        "Block 1 .*: Input X contains NaN": (
+            chunks(np.where(np.arange(200)[:, None] == 150, np.nan, X), 100, 100),
+            labels,
+        ),
+        "y contains only one class": (rows, chunks(np.ones_like(y), 100, 100)),
+        "different numbers of features, 4 and 5": ([halves[0], dask.delayed(X[100:, :4])], [y[:100], y[100:]]),
+    }
+
+
+def test_a_misuse_gets_one_clear_sentence(client):
+    X, y = ranked()
+    for message, (rows, labels) in misuses(X, y).items():
+        given = [dask.delayed(part) for part in labels] if isinstance(labels, list) else labels
+        with pytest.raises((ValueError, TypeError), match=message):
+            on_dask.LinearSVOR().fit(rows, given)
+    rows, labels = chunks(X, 100, 100), chunks(y, 100, 100)
+    with pytest.raises(TypeError, match=r"is not a dask\.distributed\.Client"):
+        on_dask.LinearSVOR().fit(rows, labels, client="localhost")
+    with pytest.raises(ValueError, match="'rank-dcd' is not for distributed rows"):
+        on_dask.LinearSVOR(solver="rank-dcd").fit(rows, labels)
+    with pytest.raises(ValueError, match="warm_start"):
+        on_dask.LinearSVOR(warm_start=True).fit(rows, labels)
+    with pytest.raises(ValueError, match="passes=0 is not valid"):
+        on_dask.CoCoA(passes=0)
+
+
+def test_folds_and_grids_through_joblib_run_on_the_workers(client):
+    X, y = ranked(n=120)
+    search = GridSearchCV(ordsvm.LinearSVOR(tol=TOL), {"C": [0.01, 1.0]}, cv=3)
+    alone = search.fit(X, y).cv_results_["mean_test_score"]
+    ran = []
+    client.get_task_stream(plot=False)
+    with joblib.parallel_backend("dask"):
+        before = len(client.get_task_stream())
+        there = search.fit(X, y).cv_results_["mean_test_score"]
+        ran = client.get_task_stream()[before:]
+    np.testing.assert_array_equal(there, alone)
+    assert len(ran) > 0  # tasks of the cluster, not of this process's own pool
+
+
+def made_blocks(n_blocks: int):
+    """Rows that every worker can make again."""
+
+    def block(number):
+        X, y = random_data(0, n=900, n_features=8)
+        own = slice(number * 900 // n_blocks, (number + 1) * 900 // n_blocks)
+        return X[own], y[own]
+
+    return [dask.delayed(block)(number) for number in range(n_blocks)]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that kills at once")
+def test_a_killed_worker_costs_a_round_and_not_the_fit():
+    options = {"n_workers": 3, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with LocalCluster(silence_logs=logging.CRITICAL, **options) as cluster, Client(cluster) as client:
+        killed = []
+
+        def kill_one(progress):
+            if len(killed) == 0 and progress.n_iter == 4:
+                killed.append(client.run(os.getpid))
+                os.kill(next(iter(killed[0].values())), signal.SIGKILL)
+
+        model = on_dask.LinearSVOR(C=0.1, tol=TOL, callback=kill_one).fit(made_blocks(3), client=client)
+    blocks = dask.compute(*made_blocks(3), scheduler="synchronous")
+    X, y = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    assert len(killed) == 1
+    assert_solved(model, X, y, tol=TOL)
+    gaps = [progress.relative_gap for progress in model.result_.history]
+    assert gaps[5] < 2 * gaps[3]  # it went on from there, not from the beginning

@@ -8,5 +8,6 @@ except ImportError as error:
 
 from ordsvm.distributed.cocoa import CoCoA
 from ordsvm.distributed.estimators import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR
+from ordsvm.distributed.nystroem import NystroemMachine
 
-__all__ = ["CoCoA", "LinearNPSVOR", "LinearSVC", "LinearSVOR", "LinearSVR"]
+__all__ = ["CoCoA", "LinearNPSVOR", "LinearSVC", "LinearSVOR", "LinearSVR", "NystroemMachine"]

@@ -1,0 +1,192 @@
+"""Kernel machines on more rows than a kernel matrix can have: a Nyström map, then a linear machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from dask.delayed import delayed
+from distributed import Client, Future
+from sklearn.base import BaseEstimator, clone
+from sklearn.kernel_approximation import Nystroem
+from sklearn.utils.random import sample_without_replacement
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from ordsvm.checks import check_choice, check_number, check_positive, shortened
+from ordsvm.distributed.cluster import connected
+from ordsvm.distributed.estimators import LinearSVOR
+from ordsvm.distributed.machine import DistributedMachine
+from ordsvm.distributed.partitions import blocks_of, is_distributed, map_blocks
+from ordsvm.estimators.validation import check_seed
+from ordsvm.result import FitResult
+
+KERNELS = ("rbf", "poly", "sigmoid", "laplacian", "linear")
+
+
+class NystroemMachine(BaseEstimator):
+    """A kernel machine on distributed rows, approximately: the kernel is that of a map to `n_components` features.
+
+    The map (scikit-learn's `Nystroem`) is made from so many rows drawn from all blocks, applied to every block where it
+    lies, and a linear machine is trained on what comes out. `result_` proves how good that machine is for the kernel of
+    the map. How far the map's kernel is from the kernel meant, it does not say: compare with more components, on rows
+    held out.
+
+    Parameters
+    ----------
+    machine : estimator of ordsvm.distributed or None, default=None
+        The linear machine, with its C, tol and other parameters; None is LinearSVOR().
+    kernel : {"rbf", "poly", "sigmoid", "laplacian", "linear"} or callable, default="rbf"
+        As in scikit-learn's Nystroem.
+    gamma : float or None, default=None
+        Of the kernels that have one; None is 1 / n_features.
+    degree, coef0 : float, default=3 and 0
+        Of the kernels that have them.
+    n_components : int, default=300
+        Rows drawn for the map, at most as many as there are; blocks become float32 arrays with so many columns.
+    random_state : int, RandomState or None, default=None
+        Draws the rows.
+
+    Attributes
+    ----------
+    machine_ : the trained linear machine
+    map_ : the fitted Nystroem
+    result_ : `FitResult` of machine_: its duality gap is that of the approximate problem
+    classes_ : the labels, for classifiers
+    """
+
+    machine_: DistributedMachine
+    map_: Nystroem
+
+    def __init__(
+        self,
+        machine: Any = None,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 0.0,
+        n_components: int = 300,
+        random_state: Any = None,
+    ) -> None:
+        self.machine = machine
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags, own = super().__sklearn_tags__(), self._machine().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags, tags.regressor_tags = (
+            own.estimator_type,
+            own.classifier_tags,
+            own.regressor_tags,
+        )
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Client | None = None) -> Self:
+        """Trains on distributed rows, given as to the linear machines."""
+        self._check_parameters()
+        blocks = blocks_of(X, y, sample_weight)
+        with connected(client) as client:
+            rows = [block.X if isinstance(block.X, Future) else client.compute(block.X) for block in blocks]
+            sample = self._drawn(client, rows)
+            validate_data(self, sample, skip_check_array=True)
+            self.map_ = self._new_map(sample.shape[0]).fit(sample)
+            mapped = [delayed(_mapped)(self.map_, block) for block in rows]
+            del rows
+            labels = None if y is None else [block.y for block in blocks]
+            weights = None if sample_weight is None else [block.weight for block in blocks]
+            self.machine_ = clone(self._machine()).fit(mapped, labels, weights, client=client)
+        return self
+
+    @property
+    def result_(self) -> FitResult:
+        return self.machine_.result_
+
+    @property
+    def classes_(self) -> Any:
+        return self.machine_.classes_
+
+    def predict(self, X: Any) -> Any:
+        """What the linear machine predicts of the mapped rows; of distributed rows not computed yet."""
+        check_is_fitted(self, "machine_")
+        return map_blocks(X, self._predict, self.n_features_in_) if is_distributed(X) else self._predict(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """As the linear machine has it, for rows in memory."""
+        check_is_fitted(self, "machine_")
+        return float(self.machine_.score(self._map(X), y, sample_weight))
+
+    def _predict(self, X: Any) -> Any:
+        return self.machine_.predict(self._map(X))
+
+    def _map(self, X: Any) -> Any:
+        return _mapped(self.map_, validate_data(self, X, reset=False, accept_sparse="csr"))
+
+    def _machine(self) -> Any:
+        return LinearSVOR() if self.machine is None else self.machine
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self._machine(), DistributedMachine):
+            raise TypeError(
+                f"machine={shortened(self.machine)} is not for distributed rows: give a linear machine of "
+                "ordsvm.distributed."
+            )
+        if not callable(self.kernel):
+            check_choice("kernel", self.kernel, KERNELS)
+        if self.gamma is not None:
+            check_positive("gamma", self.gamma)
+        check_number("n_components", self.n_components, "a whole number from 1 on", lambda n: n >= 1 and n == int(n))
+        check_seed(self.random_state)
+
+    def _new_map(self, n_rows: int) -> Nystroem:
+        if callable(self.kernel) or self.kernel == "linear":
+            return Nystroem(kernel=self.kernel, n_components=n_rows, random_state=0)
+        shape = {"gamma": self.gamma}
+        shape |= {"coef0": self.coef0} if self.kernel in ("poly", "sigmoid") else {}
+        shape |= {"degree": self.degree} if self.kernel == "poly" else {}
+        return Nystroem(kernel=self.kernel, n_components=n_rows, random_state=0, **shape)
+
+    def _drawn(self, client: Client, rows: Sequence[Future]) -> Any:
+        """Rows of all blocks, each as likely as any other."""
+        random = check_seed(self.random_state)
+        sizes = np.array(client.gather(client.map(_n_rows, rows, pure=False)), dtype=np.int64)
+        if sizes.sum() < 2:
+            raise ValueError(f"There are {sizes.sum()} rows in all blocks: give at least 2.")
+        n_rows = int(sizes.sum())
+        chosen = np.sort(sample_without_replacement(n_rows, min(int(self.n_components), n_rows), random_state=random))
+        first = np.concatenate([[0], np.cumsum(sizes)])
+        own = [chosen[(chosen >= start) & (chosen < end)] - start for start, end in pairwise(first)]
+        drawn = [client.submit(_some, block, numbers, pure=False) for block, numbers in zip(rows, own, strict=True)]
+        parts = [part for part in client.gather(drawn) if part.shape[0]]
+        return sp.vstack(parts).tocsr() if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+def _rows_of(block: Any) -> Any:
+    return block[0] if isinstance(block, tuple) else block
+
+
+def _n_rows(block: Any) -> int:
+    return int(_rows_of(block).shape[0])
+
+
+def _some(block: Any, numbers: np.ndarray) -> Any:
+    X = check_array(_rows_of(block), accept_sparse="csr", ensure_min_samples=0)
+    return X[numbers]
+
+
+def _mapped(kernel_map: Nystroem, block: Any) -> Any:
+    """The rows in the features of the map; with labels and weights if these came along."""
+    X = _rows_of(block)
+    if X.shape[0] == 0:
+        made = np.empty((0, len(kernel_map.component_indices_)), dtype=np.float32)
+    else:
+        made = kernel_map.transform(X).astype(np.float32)
+    return (made, *block[1:]) if isinstance(block, tuple) else made

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -177,9 +178,8 @@ class Problem:
         """For every threshold, where its hinges change slope: F_v = f − s·o, with sign and cap."""
         h = self.hinges
         level = score[h.sample] - h.sign * h.offset
-        cuts = np.searchsorted(h.threshold, np.arange(1, self.n_thresholds))
-        columns = (np.split(column, cuts) for column in (level, h.sign, h.cap))
-        return [Levels(*parts) for parts in zip(*columns, strict=True)]
+        ends = np.searchsorted(h.threshold, np.arange(self.n_thresholds + 1))
+        return [Levels(level[i:j], h.sign[i:j], h.cap[i:j]) for i, j in pairwise(ends)]
 
     def bounds(self, alpha: Floats, score: Floats) -> tuple[Floats, Floats]:
         """b_low and b_up of every threshold: the tightest bounds that hinges free to move put on it."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks` lists the benchmarks; `python -m benchmarks NAME [--quick]` runs one."""
+"""`python -m benchmarks` lists the benchmarks; `python -m benchmarks NAME [--quick] [--rows NAME ...]` runs one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from benchmarks import results
 from benchmarks.datasets import DataMissing
 from benchmarks.peers import PeerMissing
 
-# One module each, with a docstring, `DATA` (how the data were made) and `run(quick) -> rows`.
+# One module each, with a docstring, `DATA` (how the data were made) and `run(quick) -> rows`. One that can be run in
+# parts also has `ROWS`, their names, and `run(quick, names)`.
 REGISTRY = {
     "asy-active": "asy_active",
     "asy-order": "asy_order",
     "asy-threads": "asy_threads",
     "dcd": "dcd",
-    "linear-text": "linear_text",
     "early-stopping": "early_stopping",
+    "linear-text": "linear_text",
+    "peers": "peer_table",
+    "scaling": "scaling",
     "smo-speed": "smo_speed",
     "streaming": "streaming",
     "svor-agreement": "svor_agreement",
@@ -36,16 +39,26 @@ def list_benchmarks() -> None:
     results.show_table(("name", "what it measures"), cells)
 
 
-def run(name: str, quick: bool, output: Path | None) -> int:
+def run(name: str, quick: bool, output: Path | None, parts: list[str] | None = None) -> int:
     """Runs, shows, and writes the results of a full run; 1 if a bound was missed."""
     module = load(name)
     start = time.perf_counter()
-    rows = module.run(quick)
+    rows = module.run(quick) if parts is None else module.run(quick, parts)
     results.show(rows)
     print(f"{time.perf_counter() - start:.0f} s")
     if output or not quick:  # a quick run is a check, not a measurement: it must not replace one
-        results.write(name, rows, module.DATA, quick, output)
+        kept = [] if parts is None else results.other_rows(name, rows, output)
+        results.write(name, kept + rows, module.DATA, quick, output)
     return int(any(r["met"] is False for r in rows))
+
+
+def check_parts(name: str, parts: list[str]) -> str:
+    """What is wrong with the parts that were asked for; nothing if nothing is."""
+    known = list(getattr(load(name), "ROWS", ()))
+    if not known:
+        return f"The benchmark {name!r} can't be run in parts: leave --rows out."
+    unknown = [part for part in parts if not any(row.startswith(part) for row in known)]
+    return f"No row begins with {', '.join(unknown)}: the rows are {', '.join(known)}." if unknown else ""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -53,12 +66,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("name", nargs="?", choices=sorted(REGISTRY), help="which one; without it, the list")
     parser.add_argument("--quick", action="store_true", help="small sizes, under a minute; nothing is written")
     parser.add_argument("--output", type=Path, help="where to write, if not results/NAME.json")
+    parser.add_argument("--rows", nargs="+", help="only the rows whose names begin so; the file keeps the others")
     options = parser.parse_args(arguments)
     if options.name is None:
         list_benchmarks()
         return 0
+    if options.rows and (wrong := check_parts(options.name, options.rows)):
+        print(wrong, file=sys.stderr)
+        return 2
     try:
-        return run(options.name, options.quick, options.output)
+        return run(options.name, options.quick, options.output, options.rows)
     except (DataMissing, PeerMissing) as missing:
         print(missing, file=sys.stderr)
         return 2

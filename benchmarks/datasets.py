@@ -114,8 +114,20 @@ def ordinal(name: str, n: int | None = None, ranks: int = 5, seed: int = 0) -> t
     """
     if name not in REGRESSION | ORDINAL:
         raise ValueError(f"{name!r} is neither a regression nor an ordinal set: use table() or svmlight().")
-    order = _csv(name)[["target"]].sample(frac=1, random_state=seed).index.to_numpy()
-    X, target = table(name)
-    X, target = _standardised(X[order]), target[order]
+    X, target = _shuffled(name, seed)
     y = equal_frequency_ranks(target, ranks) if name in REGRESSION else target.astype(np.int64) - 1
     return np.ascontiguousarray(X[:n]), y[:n].astype(np.int64)
+
+
+def regression(name: str, n: int | None = None, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Standardised inputs and target of a regression set: shuffled, the first n rows, as in `ordinal`."""
+    if name not in REGRESSION:
+        raise ValueError(f"{name!r} is not a regression set: use ordinal(), table() or svmlight().")
+    X, target = _shuffled(name, seed)
+    return np.ascontiguousarray(X[:n]), ((target - target.mean()) / target.std())[:n]
+
+
+def _shuffled(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    order = _csv(name)[["target"]].sample(frac=1, random_state=seed).index.to_numpy()
+    X, target = table(name)
+    return _standardised(X[order]), target[order]

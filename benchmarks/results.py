@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 FOLDER = Path(__file__).resolve().parent / "results"
-PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "ordsvm", "skordinal")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "pandas", "ordsvm", "skordinal")
 WIDTH = 110
 
 Row = dict[str, Any]
@@ -80,6 +80,14 @@ def write(name: str, rows: list[Row], data: str, quick: bool = False, path: Path
     }
     path.write_text(pretty(_plain(report)) + "\n")
     return path
+
+
+def other_rows(name: str, rows: list[Row], path: Path | None = None) -> list[Row]:
+    """The rows of an earlier run that `rows` do not replace, so that parts can be run one by one."""
+    path = path or FOLDER / f"{name}.json"
+    earlier = json.loads(path.read_text())["rows"] if path.is_file() else []
+    made = {row["claim"] for row in rows}
+    return [row for row in earlier if row["claim"] not in made]
 
 
 def _plain(value: Any) -> Any:

@@ -41,15 +41,21 @@ def seconds(run: Callable[[], Any]) -> float:
         return time.perf_counter() - start
 
 
-def alternate(runs: Mapping[str, Callable[[], Any]], repeats: int, threads: int | None = 1) -> dict[str, list[float]]:
-    """Seconds of every call: all contestants once, then all again with another one first, `repeats` times."""
+def alternate(
+    runs: Mapping[str, Callable[[], Any]], repeats: int, threads: int | None = 1, slow: float = float("inf")
+) -> dict[str, list[float]]:
+    """Seconds of every call: all contestants once, then all again with another one first, `repeats` times.
+
+    Who took longer than `slow` seconds has had its only turn.
+    """
     names = list(runs)
     times: dict[str, list[float]] = {name: [] for name in names}
     with thread_limit(threads):
         for turn in range(repeats):
             first = turn % len(names)
             for name in names[first:] + names[:first]:
-                times[name].append(seconds(runs[name]))
+                if not times[name] or times[name][0] <= slow:
+                    times[name].append(seconds(runs[name]))
     return times
 
 

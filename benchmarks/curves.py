@@ -1,0 +1,76 @@
+"""Time against primal suboptimality: every contestant at several tolerances, judged by one objective."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks import timing
+from benchmarks.contestants import CONTESTANTS, Contestant
+from benchmarks.ours import certify
+from benchmarks.results import FOLDER, Row, row
+from benchmarks.works import Work, primal
+
+TOLERANCES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
+DATA = (
+    "curves: a fit at each of the tolerances 1 to 1e-4; suboptimality is (primal - D) / D, the primal recomputed in "
+    "float64 from the answer, D the dual objective of our fit at tol 1e-6, which the optimum is not below."
+)
+WORKS = (
+    Work("SVORIM, california 2000, C = 10", "SVORIM", "california_housing", 10.0, 0.5, 2000),
+    Work("SVC, a9a 5000, C = 1", "SVC", "a9a", 1.0, 1 / 123, 5000),
+    Work("SVR, california 5000, C = 1", "SVR", "california_housing", 1.0, 1 / 8, 5000),
+)
+
+Curve = list[tuple[float, float, float]]  # tolerance, seconds, suboptimality
+
+
+def run(quick: bool) -> list[Row]:
+    """Rows without bounds: the seconds at tol 1e-3, or the nearest, with the whole curve beside them."""
+    found = {work.name: _curves(work.reduced(300) if quick else work, quick) for work in WORKS}
+    if not quick:
+        _draw(found)
+    return [
+        row(
+            f"curves: {name}: seconds of {title} at tol {curve[-2][0]:g}", curve[-2][1], tol_seconds_suboptimality=curve
+        )
+        for name, curves in found.items()
+        for title, curve in curves.items()
+    ]
+
+
+def _curves(work: Work, quick: bool) -> dict[str, Curve]:
+    X, y = work.data()
+    reference = certify(CONTESTANTS["ordsvm"].estimator(work, 1e-6).fit(X, y), X, y)
+    here = [one for one in CONTESTANTS.values() if one.answer is not None and not one.refuses(work)]
+    tolerances = TOLERANCES[::2] if quick else TOLERANCES
+    return {one.title: [_point(one, work, X, y, tol, reference.dual) for tol in tolerances] for one in here}
+
+
+def _point(contestant: Contestant, work: Work, X: Any, y: Any, tol: float, dual: float) -> tuple[float, float, float]:
+    model = contestant.estimator(work, tol)
+    seconds = timing.seconds(lambda: model.fit(X, y))
+    assert contestant.answer is not None
+    suboptimality = (primal(work, y, contestant.answer(work, model, X)) - dual) / abs(dual)
+    return tol, seconds, suboptimality
+
+
+def _draw(found: Mapping[str, Mapping[str, Curve]]) -> None:
+    try:
+        import matplotlib
+    except ImportError:
+        print("No picture: install matplotlib for one.")
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, len(found), figsize=(4.6 * len(found), 3.8), layout="constrained")
+    for axis, (name, curves) in zip(axes, found.items(), strict=True):
+        for title, curve in curves.items():
+            _, seconds, suboptimality = zip(*curve, strict=True)
+            axis.loglog(seconds, [max(value, 1e-8) for value in suboptimality], "o-", markersize=4, label=title)
+        axis.set(title=name, xlabel="seconds", ylabel="primal suboptimality, relative")
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8)
+    figure.savefig(FOLDER / "peers.png", dpi=120)
+    plt.close(figure)

@@ -1,0 +1,118 @@
+"""How cost grows with the number of samples: seconds and exponents from 500 to 50,000, and the peak of memory."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Mapping
+
+import numpy as np
+
+from benchmarks import timing, works
+from benchmarks.contestants import CONTESTANTS
+from benchmarks.datasets import REPOSITORY
+from benchmarks.results import FOLDER, Row, row
+from benchmarks.works import Work
+
+FROM, TO, EXPONENT = 2000, 20_640, 2.0
+CACHE_SIZE = 200.0  # megabytes, the default
+WORKS = {
+    "SVOR, california, C = 1": (Work("california", "SVOR", "california_housing", 1.0, 0.5), 20_640),
+    "SVC, ijcnn1, C = 1": (Work("ijcnn1", "SVC", "ijcnn1", 1.0, 1 / 22), 49_990),
+}
+DATA = (
+    works.DATA + " Seconds of one fit with solver 'auto', tol 1e-3, 2000 MB of cache, all cores; the median of three "
+    "where one takes less than 10 s. An exponent is the slope of a line through the logarithms from 2,000 samples on. "
+    "Memory: the high-water mark of a child process that fits with 200 MB of cache, less what it held before."
+)
+
+CHILD = """
+import json, sys
+from benchmarks.works import Work
+from ordsvm import SVOR
+
+def resident(which):
+    lines = open("/proc/self/status").read().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(which))
+
+n, cache_size = int(sys.argv[1]), float(sys.argv[2])
+X, y = Work("", "SVOR", "california_housing", 1.0, 0.5, n).data()
+X, y = X.copy(), y.copy()
+SVOR(gamma=0.5).fit(X[:300], y[:300])
+before = resident("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")
+SVOR(gamma=0.5, cache_size=cache_size).fit(X, y)
+print(json.dumps([resident("VmHWM") - before, X.nbytes]))
+"""
+
+
+def run(quick: bool) -> list[Row]:
+    rows, curves = [], {}
+    for name, (work, most) in WORKS.items():
+        sizes = [300, 600, 1200] if quick else [*_sizes(most)]
+        curves[name] = {n: _seconds(work.reduced(n), repeats=1 if quick else 3) for n in sizes}
+        bounded = work.model == "SVOR" and not quick
+        rows.append(
+            row(
+                f"{name}: exponent of the seconds from n = {_from(sizes)} to {sizes[-1]}",
+                exponent(curves[name], _from(sizes)),
+                at_most=EXPONENT if bounded else None,
+                seconds_by_n=curves[name],
+            )
+        )
+    if not quick:
+        _draw(curves)
+    return rows + _memory(1000 if quick else TO, quick)
+
+
+def _sizes(most: int) -> list[int]:
+    return [n for n in (500, 1000, 2000, 5000, 10_000, 20_640, 35_000, 49_990) if n <= most]
+
+
+def _from(sizes: list[int]) -> int:
+    return FROM if FROM in sizes else sizes[0]
+
+
+def _seconds(work: Work, repeats: int) -> float:
+    X, y = work.data()
+    model = CONTESTANTS["ordsvm"].estimator(work)
+    times = timing.alternate({"fit": lambda: model.fit(X, y)}, repeats, threads=None, slow=10.0)["fit"]
+    return float(np.median(times))
+
+
+def exponent(seconds: Mapping[int, float], least: int) -> float:
+    """The slope of log(seconds) against log(n) over the sizes from `least` on."""
+    n, t = np.array([(n, t) for n, t in seconds.items() if n >= least]).T
+    return float(np.polyfit(np.log(n), np.log(t), 1)[0])
+
+
+def _memory(n: int, quick: bool) -> list[Row]:
+    command = [sys.executable, "-c", CHILD, str(n), str(CACHE_SIZE)]
+    child = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+    claim = f"peak of memory of SVOR, california, n = {n}, over data + cache_size"
+    if child.returncode != 0:
+        return [row(claim, math.nan, skipped=child.stderr.strip().splitlines()[-1])]
+    taken, data = json.loads(child.stdout)
+    allowed = data + CACHE_SIZE * 2**20
+    return [row(claim, (taken + data) / allowed, at_most=None if quick else 1.1, peak_bytes=taken, data_bytes=data)]
+
+
+def _draw(curves: Mapping[str, Mapping[int, float]]) -> None:
+    try:
+        import matplotlib
+    except ImportError:
+        print("No picture: install matplotlib for one.")
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(5.5, 4.0), layout="constrained")
+    for name, curve in curves.items():
+        axis.loglog(list(curve), list(curve.values()), "o-", label=f"{name}: n^{exponent(curve, FROM):.2f}")
+    axis.set(xlabel="samples", ylabel="seconds of a fit", title="exponents from 2,000 samples on")
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize=8)
+    figure.savefig(FOLDER / "scaling.png", dpi=120)
+    plt.close(figure)

@@ -1,0 +1,11 @@
+from benchmark_utils.base import WorkDataset
+
+
+class Dataset(WorkDataset):
+    """500 standard normal columns, the class the sign of a planted quadratic form plus noise."""
+
+    name = "simulated"
+    source = "dense"
+    gamma = 1 / 500
+    parameters = {"model": ["SVC"], "kernel": ["rbf", "linear"], "C": [1.0], "n": [2000, "all"]}
+    test_parameters = {"n": [60]}

@@ -1,0 +1,79 @@
+"""The judges of the races in `benchmarks`: one objective for every answer, exponents, turns, and rows by name."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+
+from benchmarks import __main__ as command
+from benchmarks import results, scaling, timing
+from benchmarks.contestants import CONTESTANTS
+from benchmarks.works import Work, planted_quadratic_form, primal
+from ordsvm import certify
+from tests.cases import random_data
+
+MODELS = ["SVOR", "SVORIM", "SVOREX", "SVC", "SVR"]
+
+
+def made(model: str) -> tuple[Work, np.ndarray, np.ndarray]:
+    X, rank = random_data(0, n=120)
+    y = {"SVC": rank >= 2, "SVR": rank + 0.3 * X[:, 0]}.get(model, rank)
+    return Work("", model, "", C=2.0, gamma=0.5, ranks=4), X, np.asarray(y, dtype=float if model == "SVR" else int)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_objective_of_an_answer_is_that_of_the_certificate(model):
+    work, X, y = made(model)
+    ours = CONTESTANTS["ordsvm"]
+    fitted = ours.estimator(work, 1e-4).fit(X, y)
+    assert primal(work, y, ours.answer(work, fitted, X)) == pytest.approx(certify(fitted, X, y).primal, rel=1e-10)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_peers_that_minimise_the_same_come_close_and_never_below_our_dual(model):
+    """To within the thousandth that the authors' program adds to the diagonal."""
+    work, X, y = made(model)
+    proof = certify(CONTESTANTS["ordsvm"].estimator(work, 1e-6).fit(X, y), X, y)
+    peers = [one for one in CONTESTANTS.values() if one.answer and one.name != "ordsvm" and not one.refuses(work)]
+    for peer in peers:
+        value = primal(work, y, peer.answer(work, peer.estimator(work, 1e-4).fit(X, y), X))
+        assert proof.dual <= value <= proof.primal * 1.002, peer.title
+    assert peers or model in ("SVOR", "SVORIM", "SVOREX")  # skordinal is optional, scikit-learn is not
+
+
+def test_who_does_not_train_a_work_says_so():
+    work, _, _ = made("SVOR")
+    assert CONTESTANTS["libsvm"].refuses(work) == "LIBSVM (scikit-learn) does not train SVOR with the rbf kernel."
+    with pytest.raises(ImportError, match="does not train SVOR"):
+        CONTESTANTS["libsvm"].estimator(work)
+
+
+def test_a_power_law_has_its_exponent():
+    assert scaling.exponent({n: 1e-7 * n**1.7 for n in (500, 2000, 5000, 20_640)}, 2000) == pytest.approx(1.7)
+    assert scaling.exponent({500: 9.0, 2000: 1.0, 4000: 4.0}, 2000) == pytest.approx(2.0)
+
+
+def test_the_slow_have_one_turn(monkeypatch):
+    monkeypatch.setattr(timing, "seconds", lambda run: run())
+    times = timing.alternate({"fast": lambda: 1.0, "slow": lambda: 30.0}, repeats=4, threads=None, slow=10.0)
+    assert times == {"fast": [1.0] * 4, "slow": [30.0]}
+
+
+def test_rows_run_alone_leave_the_others_in_the_file(tmp_path):
+    path = tmp_path / "some.json"
+    results.write("some", [results.row("a", 1.0), results.row("b", 2.0)], "made", path=path)
+    assert [row["claim"] for row in results.other_rows("some", [results.row("b", 3.0)], path)] == ["a"]
+    assert results.other_rows("some", [], tmp_path / "none.json") == []
+
+
+def test_rows_that_are_not_there_are_an_error(capsys):
+    assert command.main(["peers", "--rows", "svm-a9a"]) == 2
+    assert "No row begins with svm-a9a: the rows are svor-california-5000-C1" in capsys.readouterr().err
+    assert command.main(["dcd", "--rows", "x"]) == 2
+    assert "can't be run in parts" in capsys.readouterr().err
+
+
+def test_the_planted_form_makes_two_classes_of_equal_size():
+    X, y = planted_quadratic_form(2000, 20)
+    assert X.shape == (2000, 20)
+    assert 0.45 < y.mean() < 0.55

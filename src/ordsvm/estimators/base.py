@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,13 @@ from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, choose, solv
 from ordsvm.solvers.team import usable_threads
 
 Floats = NDArray[np.float64]
+
+
+@runtime_checkable
+class KeepsMatrix(Protocol):
+    """A kernel that keeps cached rows from one fit to the next."""
+
+    def matrix(self, X: Any, cache_size: float) -> KernelMatrix: ...
 
 
 @dataclass(frozen=True)
@@ -150,7 +157,7 @@ class KernelMachine(Machine):
         solver = choose(self.solver, task.problems[0].thresholds)
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
-        matrix = KernelMatrix(kernel.rows(samples), float(self.cache_size))
+        matrix = self._kernel_matrix(kernel, samples)
         control = self._control()
         if task.validation is not None:
             known = task.order if self._is_precomputed() else samples
@@ -169,6 +176,13 @@ class KernelMachine(Machine):
         """The kernel for these training samples, of which gamma may be a function."""
         gamma = gamma_value(self.gamma, samples) if isinstance(self.kernel, str) else 1.0
         return make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
+
+    def _kernel_matrix(self, kernel: Kernel, samples: Any) -> KernelMatrix:
+        """A kernel that is used for many fits may have one for these samples from the last of them."""
+        budget = float(self.cache_size)
+        if isinstance(kernel, KeepsMatrix):
+            return kernel.matrix(samples, budget)
+        return KernelMatrix(kernel.rows(samples), budget)
 
     def _samples(self, X: Any, order: NDArray[np.int64]) -> Any:
         """The samples of a problem in its order: rows of X, and the columns too where X is a kernel matrix."""

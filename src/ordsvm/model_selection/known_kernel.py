@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm import _core
 from ordsvm.kernels import Kernel, Precomputed
+from ordsvm.solvers import KernelMatrix
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+T = TypeVar("T")
 
 _BLOCK_BYTES = 32 * 2**20  # of kernel values computed at a time
 
@@ -24,23 +26,37 @@ _BLOCK_BYTES = 32 * 2**20  # of kernel values computed at a time
 class KnownKernel(Kernel):
     """The kernel of samples whose values are all known: what stands for a sample is its number.
 
-    So the machines need not know: they are given numbers as their samples, one column of them. The rows of a fold
-    are cut out once, and serve all fits of the fold one after the other.
+    So the machines need not know: they are given numbers as their samples, one column of them. What a fold needs is
+    cut out once, and serves all fits of the fold one after the other.
     """
 
     values: Floats
-    _last: dict[bytes, _core.Rows] = field(default_factory=dict, repr=False)
+    _matrix: dict[bytes, KernelMatrix] = field(default_factory=dict, repr=False)
+    _tested: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     def __call__(self, X: Any, Y: Any) -> Floats:
         return self.values[np.ix_(_numbers(X), _numbers(Y))]
 
     def rows(self, X: Any) -> _core.Rows:
         numbers = _numbers(X)
-        key = numbers.tobytes()
-        if key not in self._last:
-            self._last.clear()
-            self._last[key] = _core.precomputed_rows(self.values[np.ix_(numbers, numbers)])
-        return self._last[key]
+        return _core.precomputed_rows(self.values[np.ix_(numbers, numbers)])
+
+    def matrix(self, X: Any, cache_size: float) -> KernelMatrix:
+        return _kept(self._matrix, X.tobytes(), lambda: KernelMatrix(self.rows(X), cache_size))
+
+    def scores(self, X: Any, Y: Any, beta: Floats) -> Floats:
+        rows = _kept(self._tested, X.tobytes(), lambda: self.values[_numbers(X)])
+        everywhere = np.zeros((len(self.values), *beta.shape[1:]))
+        everywhere[_numbers(Y)] = beta
+        return rows @ everywhere
+
+
+def _kept(store: dict[bytes, T], key: bytes, make: Callable[[], T]) -> T:
+    """What was made last, if it was made for the same key."""
+    if key not in store:
+        store.clear()
+        store[key] = make()
+    return store[key]
 
 
 def _numbers(X: Any) -> Ints:

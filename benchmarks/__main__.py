@@ -21,6 +21,8 @@ REGISTRY = {
     "asy-threads": "asy_threads",
     "calibration": "calibration",
     "dcd": "dcd",
+    "distributed": "distributed",
+    "linear-text": "linear_text",
     "early-stopping": "early_stopping",
     "linear-text": "linear_text",
     "peers": "peer_table",

@@ -80,14 +80,17 @@ class Part:
     sums: Floats
     biases: Floats
 
+    def __sizeof__(self) -> int:
+        """Dask asks for it, to know what it holds and sends."""
+        return self.coef.nbytes
+
 
 def total(*parts: Part) -> Part:
-    coef, sums, biases = (sum(column[1:], column[0]) for column in zip(*map(_columns, parts), strict=True))
+    coef = parts[0].coef.copy()
+    for part in parts[1:]:
+        coef += part.coef
+    sums, biases = (np.sum(column, axis=0) for column in zip(*((p.sums, p.biases) for p in parts), strict=True))
     return Part(coef, sums, biases)
-
-
-def _columns(part: Part) -> tuple[Floats, Floats, Floats]:
-    return part.coef, part.sums, part.biases
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,9 @@ class Shared:
     coef: Floats
     biases: Floats
     sums: Floats
+
+    def __sizeof__(self) -> int:
+        return self.coef.nbytes
 
     @classmethod
     def of(cls, biases: Floats, *parts: Part) -> Self:
@@ -151,7 +157,7 @@ def descend(
     machine = job.machine(shard.samples, step.seed)
     machine.set_biases(step.biases)
     if step.momentum == 0.0:
-        machine.set_variables(beta.astype(np.float64, copy=False))
+        _set_variables(machine, shard, beta)
         machine.set_weights(shared.coef, step.sums)
     else:
         machine.set_weights(*_set_ahead(machine, shard, job, step, (beta, before), (shared, shared_before)))
@@ -166,20 +172,26 @@ def descend(
 def built(shard: Shard, job: Job, beta: Duals) -> Part:
     """What a shard contributes as it is."""
     machine = job.machine(shard.samples)
-    machine.set_variables(beta.astype(np.float64, copy=False))
+    _set_variables(machine, shard, beta)
     return _part(shard, job, machine, machine.biases())
 
 
 def prove(shard: Shard, job: Job, beta: Duals, shared: Shared) -> Proof:
     """One exact pass over the rows at the weights of all."""
     machine = job.machine(shard.samples)
-    machine.set_variables(beta.astype(np.float64, copy=False))
+    _set_variables(machine, shard, beta)
     machine.set_biases(shared.biases)
     machine.begin_scores(shared.coef)
     for first, block in shard.blocks():
         machine.score(block, first, 1, Patient())
     sums = machine.proof()
     return Proof(sums.loss / job.sigma, sums.linear / job.sigma, sums.violation)
+
+
+def _set_variables(machine: _core.Machine, shard: Shard, beta: Duals) -> None:
+    """Block by block, for the core takes them in float64."""
+    for first, block in shard.blocks():
+        machine.set_variables(beta[first : first + len(block)].astype(np.float64, copy=False), first)
 
 
 def _set_ahead(
@@ -195,7 +207,9 @@ def _set_ahead(
     Returns the weights and sums there. The bound is about the point itself, in the box or not: what it takes to bring
     it in counts as a move of this shard.
     """
-    coef = shared[0].coef + step.momentum * (shared[0].coef - shared[1].coef)
+    coef = shared[0].coef - shared[1].coef
+    coef *= step.momentum
+    coef += shared[0].coef
     sums, first = step.sums.copy(), 0
     for X in shard.rows:
         now, before = (values[first : first + X.shape[0]].astype(np.float64, copy=False) for values in beta)

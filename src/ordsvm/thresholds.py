@@ -33,15 +33,21 @@ class Levels(NamedTuple):
 def minimisers(levels: Levels) -> tuple[float, float]:
     """The interval of minimisers; its ends are infinite where nothing holds the threshold back."""
     order = np.argsort(levels.level, kind="stable")
-    level, passed = levels.level[order], np.cumsum(levels.cap[order])
-    below = levels.cap[levels.sign < 0].sum()
-    rounding = 1e-12 * levels.cap.sum()
-    left = np.searchsorted(passed, below - rounding) if np.any(levels.sign < 0) else -1
-    right = np.searchsorted(passed, below + rounding, side="right")
-    if np.any(levels.sign > 0):  # something holds the threshold from above, be it ever so weak
+    level, passed = levels.level[order], levels.cap[order].cumsum()
+    negative = levels.sign < 0
+    n_negative = np.count_nonzero(negative)
+    below, rounding = levels.cap @ negative, 1e-12 * levels.cap.sum()
+    left = int(passed.searchsorted(below - rounding)) if n_negative > 0 else -1
+    right = int(passed.searchsorted(below + rounding, side="right"))
+    if n_negative < len(level):  # something holds the threshold from above, be it ever so weak
         right = min(right, len(level) - 1)
-    padded = np.concatenate([[-np.inf], level, [np.inf]])
-    return float(padded[left + 1]), float(padded[right + 1])
+    return _at(level, left), _at(level, right)
+
+
+def _at(level: Floats, place: int) -> float:
+    if place < 0:
+        return -np.inf
+    return float(level[place]) if place < len(level) else np.inf
 
 
 def undetermined(levels: list[Levels], ordered: bool) -> NDArray[np.bool_]:

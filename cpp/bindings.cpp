@@ -135,6 +135,39 @@ Outcome solve_asyorgcd(const Table& table, const Cache& cache, const Limits& lim
   });
 }
 
+/// Calls visit(r, row) for rows of K, one by one, until watch says stop.
+template <class Visit>
+void for_cached_rows(const Cache& cache, const Vector<const Index>& which, const nb::object& watch, Visit visit) {
+  Monitor monitor = monitor_by(watch);
+  const nb::gil_scoped_release release;
+  std::visit(
+      [&](const auto& rows) {
+        for (std::size_t r = 0; r < which.size() && !monitor.stop_now(0, rows->rows_computed()); ++r)
+          visit(r, rows->pin(which.data()[r]).data());
+      },
+      cache.rows);
+}
+
+/// K[which][:, which] by cached rows; unfinished where watch says stop.
+nb::ndarray<nb::numpy, double, nb::ndim<2>> cached_block(const Cache& cache, Vector<const Index> which,
+                                                         const nb::object& watch) {
+  std::vector<double> values(which.size() * which.size());
+  for_cached_rows(cache, which, watch, [&](std::size_t r, const auto* row) {
+    for (std::size_t c = 0; c < which.size(); ++c) values[r * which.size() + c] = row[which.data()[c]];
+  });
+  return to_numpy(std::move(values), which.size(), which.size());
+}
+
+/// K[:, which] @ weight by cached rows; unfinished where watch says stop.
+Array cached_product(const Cache& cache, Vector<const Index> which, Vector<const double> weight,
+                     const nb::object& watch) {
+  std::vector<double> out(nb::cast<const RowSource&>(cache.source).size());
+  for_cached_rows(cache, which, watch, [&](std::size_t r, const auto* row) {
+    simd::add_row(out.data(), weight.data()[r], row, static_cast<Index>(out.size()));
+  });
+  return to_numpy(std::move(out));
+}
+
 /// K[which].
 nb::ndarray<nb::numpy, double, nb::ndim<2>> rows_of(const RowSource& rows, Vector<const Index> which) {
   std::vector<double> values(which.size() * rows.size());
@@ -231,7 +264,12 @@ void bind_solvers(nb::module_& m) {
       .def(
           "__init__", [](Limits* self, double tol, Index max_steps) { new (self) Limits{tol, max_steps}; }, "tol"_a,
           "max_steps"_a);
-  nb::class_<Cache>(m, "Cache", nb::type_slots(cache_slots));
+  nb::class_<Cache>(m, "Cache", nb::type_slots(cache_slots))
+      .def("block", &cached_block, "which"_a, "watch"_a)
+      .def("product", &cached_product, "which"_a, "weight"_a, "watch"_a)
+      .def_prop_ro("rows_computed", [](const Cache& cache) {
+        return std::visit([](const auto& rows) { return rows->rows_computed(); }, cache.rows);
+      });
   m.def("cache", &make_cache, "rows"_a, "budget_bytes"_a, "double_rows"_a);
   nb::class_<LiveArrays>(m, "LiveArrays")
       .def(

@@ -25,7 +25,6 @@
 // - q is cut to what the cache has room for: the rows of all pairs are in it at once.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -152,15 +151,10 @@ class Parsmo {
       rows_.push_back(state_.cache().pin_if_held(samples_[at]));
       if (!rows_.back()) missing.push_back(at);
     }
-    std::atomic<std::size_t> next = 0;
-    const auto compute = [&](int) {
-      for (std::size_t one = next++; one < missing.size(); one = next++)
-        rows_[missing[one]].emplace(state_.pin(samples_[missing[one]]));
-    };
-    if (missing.size() > 1)
-      crew_.run(compute);
-    else
-      compute(0);
+    constexpr std::size_t effort = 8;  // of a kernel value, in elements read: at least
+    crew_.split(missing.size(), effort * missing.size() * hinges_.n_samples, [&](std::size_t begin, std::size_t end) {
+      for (; begin < end; ++begin) rows_[missing[begin]].emplace(state_.pin(samples_[missing[begin]]));
+    });
   }
 
   /// How far a pair goes if no other moves, (10).

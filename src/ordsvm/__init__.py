@@ -24,7 +24,7 @@ from ordsvm.io import ModelFileError, load, save, to_onnx
 from ordsvm.linear import DCD1, DCD2, RankDCD, RowStore
 from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.result import FitResult, Progress
-from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD, Block, ParsmoCache, ParsmoLight
+from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD, Block, Decomposition, ParsmoCache, ParsmoLight
 
 __version__ = version("ordsvm")
 
@@ -44,6 +44,7 @@ __all__ = [
     "AsyORGCD",
     "Block",
     "CalibratedOrdinal",
+    "Decomposition",
     "FitResult",
     "LinearNPSVOR",
     "LinearSVC",

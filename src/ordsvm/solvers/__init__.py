@@ -13,6 +13,7 @@ from ordsvm.solvers.asygcd import AsyGCD
 from ordsvm.solvers.asyorgcd import AsyORGCD
 from ordsvm.solvers.base import Control, Floats, KernelMatrix, Run, Solver
 from ordsvm.solvers.block import Block
+from ordsvm.solvers.decomposition import Decomposition
 from ordsvm.solvers.gcd import GCD
 from ordsvm.solvers.parsmo import ParsmoCache, ParsmoLight
 from ordsvm.solvers.smo import SMO
@@ -26,6 +27,7 @@ __all__ = [
     "AsyORGCD",
     "Block",
     "Control",
+    "Decomposition",
     "KernelMatrix",
     "ParsmoCache",
     "ParsmoLight",
@@ -35,7 +37,7 @@ __all__ = [
     "solve",
 ]
 
-KINDS: tuple[type[Solver], ...] = (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD, ParsmoLight, ParsmoCache)
+KINDS: tuple[type[Solver], ...] = (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD, ParsmoLight, ParsmoCache, Decomposition)
 SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in KINDS}
 
 

@@ -130,7 +130,7 @@ class Run:
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
         self.report_every = control.report_every
         self._next_look = self.started + CADENCE
-        self._next_step = 0
+        self._next_step = control.report_every
         self._earlier = (0, 0)
         self._proof: _Proof | None = None
 
@@ -160,13 +160,17 @@ class Run:
             self._earlier = (self.n_iter, self.kernel_rows)
             self._next_step = self.n_iter + self.report_every  # the core counts from here too
             outcome = solver(self.table(), self.matrix.cache(double_rows), limits, live, self, *options)
-            self._count(outcome.steps, outcome.kernel_rows)
+            self.count(outcome.steps, outcome.kernel_rows)
             if outcome.status is not _core.Status.imprecise:
                 break
             self._start_anew()
-        if outcome.status is _core.Status.max_iter:
+        self.close(outcome.status)
+
+    def close(self, status: _core.Status) -> None:
+        """To be called at the end of a solver, with how it ended."""
+        if status is _core.Status.max_iter:
             self.stopped_by = "max_iter"
-        if outcome.status is _core.Status.imprecise:
+        if status is _core.Status.imprecise:
             self.stopped_by = "precision"
         if self.control.examiner is not None:
             self._hear(self.control.examiner)
@@ -191,7 +195,7 @@ class Run:
 
     def report(self, steps: int, kernel_rows: int) -> bool:
         """Called by a running solver about twenty times a second; True stops it."""
-        self._count(steps, kernel_rows)
+        self.count(steps, kernel_rows)
         if self.out_of_time():
             return True
         if self._look_is_due() and self._look():
@@ -268,7 +272,8 @@ class Run:
         self._next_step = self.n_iter + self.report_every
         return stop
 
-    def _count(self, steps: int, kernel_rows: int) -> None:
+    def count(self, steps: int, kernel_rows: int) -> None:
+        """How far a solver has got; `report` does this too."""
         self.n_iter, self.kernel_rows = self._earlier[0] + steps, self._earlier[1] + kernel_rows
 
     def _scores_now(self) -> Floats:

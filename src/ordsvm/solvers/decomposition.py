@@ -1,0 +1,261 @@
+"""Parallel decomposition (Manno, Palagi & Sagratella 2018, Algorithm 1): blocks of hinges, side by side, and one step.
+
+Solves    the dual with any treatment of the thresholds; the paper has one equality, §8 hints at several. A variable
+          with general bounds l ≤ x ≤ u is x − l in the box of a hinge.
+Keeps     α and the scores f = Kβ.
+Step      S.1 all hinges are divided into blocks; S.2 and S.3 subproblems of blocks are solved in parallel
+          (block_problem.py) and those worth it selected; S.4 their moves are the direction d; S.5 how far to go.
+Stops     when the violation of the optimality conditions is at most tol with scores recomputed in float64, and the
+          judge accepts the duality gap.
+Cost      rows of K of the samples in the blocks solved, from the cache where they are there.
+
+Where the paper is vague or slips:
+- (29) as printed gives the room as the longest step; it has to be divided by |d_i|. As blocks are disjoint, it is ≥ 1.
+- A fixed partition solves box problems only. With free thresholds a block keeps its γ, so the most violating pair is
+  brought into one block in every iteration (Theorem 6), or in every L-th.
+- With ordered thresholds μ are variables too. The first block, that of the most violating pair, owns them; the others
+  keep their γ.
+- Subproblems are solved to a tenth of the violation, not exactly: any descent within a block is one for all.
+- A block that is optimal within that tolerance would not move: it is left out before a row of K is asked for.
+- S_MVP in (21) is about a pair; for box problems it is the step of the worst hinge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ordsvm import _core
+from ordsvm.checks import check_number, check_seed_number
+from ordsvm.problem import Thresholds
+from ordsvm.solvers.base import Floats, Run, check_count, check_option
+from ordsvm.solvers.block_problem import BlockSolver, Move
+from ordsvm.solvers.partitions import Ints, Look, bring_together, cut
+from ordsvm.solvers.team import usable_threads
+from ordsvm.solvers.workers import Stopped, Workers
+
+PARTITIONS = ("violation", "random", "contiguous")
+BLOCKS = ("all", "descent", "decrease")
+STEPS = ("exact", "armijo", "diminishing")
+INNER = 0.1  # tolerance of subproblems, as a share of the violation
+MAX_RECOMPUTATIONS = 8
+AT_BOUND = 1e-14  # the share of its cap within which a hinge on its way to a bound is put there
+CHUNK = 64  # rows of K added up by one task
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """Algorithm 1 of Manno, Palagi & Sagratella (2018): blocks of hinges solved side by side, and one step for all.
+
+    partition   "violation": hinges that violate most together; "random": anew in every iteration; "contiguous": fixed
+    block_size  hinges in a block
+    max_blocks  subproblems in an iteration, those of the blocks that violate most; None for all that violate
+    blocks      whose moves are used: "all"; "descent": those that pass the test (21) with `epsilon`; "decrease": those
+                that bring at least `share` of the decrease that all of them predict
+    tau         weight of the proximal term, which makes every subproblem strictly convex
+    step        "exact": to the minimum (29); "armijo": the first of 1, ½, ¼, … that meets (22) with `theta`;
+                "diminishing": 1 / k**xi in iteration k, whatever it does to the objective
+    mvp_every   the most violating pair shares a block in every so many-th iteration (Theorems 2, 4 and 6)
+    seed        of the random partition
+
+    `n_iter` counts iterations. Blocks are solved on `n_threads` threads; the result does not depend on how many.
+    """
+
+    partition: Literal["violation", "random", "contiguous"] = "violation"
+    block_size: int = 500
+    max_blocks: int | None = None
+    blocks: Literal["all", "descent", "decrease"] = "all"
+    epsilon: float = 0.1
+    share: float = 0.01
+    tau: float = 1e-8
+    step: Literal["exact", "armijo", "diminishing"] = "exact"
+    theta: float = 0.1
+    xi: float = 0.3
+    mvp_every: int = 1
+    seed: int = 0
+
+    name: ClassVar[str] = "decomposition"
+    accepts: ClassVar[frozenset[Thresholds]] = frozenset(Thresholds)
+
+    def __post_init__(self) -> None:
+        check_option("partition", self.partition, PARTITIONS)
+        check_option("blocks", self.blocks, BLOCKS)
+        check_option("step", self.step, STEPS)
+        check_number(
+            "block_size", self.block_size, "a whole number of hinges, at least 2", lambda x: x >= 2 and x % 1 == 0
+        )
+        if self.max_blocks is not None:
+            check_count("max_blocks", self.max_blocks, "blocks")
+        check_count("mvp_every", self.mvp_every, "iterations")
+        check_number("epsilon", self.epsilon, "a number above 0 and below 1", lambda x: 0 < x < 1)
+        check_number("share", self.share, "a number from 0 up to, but not, 1", lambda x: 0 <= x < 1)
+        check_number("tau", self.tau, "a number from 0 on", lambda x: x >= 0)
+        check_number("theta", self.theta, "a number above 0 and below 1", lambda x: 0 < x < 1)
+        check_number("xi", self.xi, "a number above 0 and at most 1", lambda x: 0 < x <= 1)
+        check_seed_number(self.seed)
+
+    def solve(self, run: Run) -> None:
+        run.close(Scheme(self, run).work())
+
+
+class Scheme:
+    """A run of Algorithm 1."""
+
+    def __init__(self, options: Decomposition, run: Run) -> None:
+        self.options, self.run, self.problem = options, run, run.problem
+        self.cache = run.matrix.cache(double_rows=True)
+        self.rows_before = self.cache.rows_computed
+        self.random = np.random.default_rng(options.seed)
+        self.steps = 0
+
+    def work(self) -> _core.Status:
+        try:
+            with Workers(usable_threads(self.run.control.n_threads), self._stop) as self.workers:
+                status = self._iterate()
+        except Stopped:
+            status = _core.Status.stopped
+        self.run.count(self.steps, self._kernel_rows())
+        return status
+
+    def _iterate(self) -> _core.Status:
+        run, tol, moved, recomputations = self.run, self.run.control.tol, True, 0
+        while True:
+            violation = self.problem.violation(run.alpha, run.score)
+            if violation <= tol or not moved:
+                run.score[:] = run.matrix.rows.product(self.problem.beta(run.alpha))
+                violation = self.problem.violation(run.alpha, run.score)
+                recomputations += 1
+            if violation <= tol:
+                judged = run.judge(tol, violation)
+                if judged >= tol:
+                    return _core.Status.converged
+                tol, recomputations = judged, 0
+            if recomputations > MAX_RECOMPUTATIONS:
+                return _core.Status.imprecise
+            if 0 <= run.control.max_iter <= self.steps:
+                return _core.Status.max_iter
+            if self._stop():
+                raise Stopped
+            moved = self._step(violation) or not self._has_worst_pair()
+            self.steps += moved
+
+    def _has_worst_pair(self) -> bool:
+        """Whether this iteration is one in which the most violating pair shares a block: others may move nothing."""
+        return self.steps % self.options.mvp_every == 0
+
+    def _stop(self) -> bool:
+        return self.run.report(self.steps, self._kernel_rows())
+
+    def _kernel_rows(self) -> int:
+        return self.cache.rows_computed - self.rows_before
+
+    def _step(self, violation: float) -> bool:
+        """One iteration; False if nothing moved, which is for rounding alone."""
+        alpha, score = self.run.alpha, self.run.score
+        look = Look(self.problem, alpha, score)
+        gradient = self.problem.slope(score, self._thresholds())
+        solver = BlockSolver(
+            self.problem, alpha, score, gradient, self.cache, self.options.tau, INNER * violation, self.workers.ear
+        )
+        moves: list[Move] = self.workers.map(solver.move, self._blocks(look, solver.tol))
+        direction = np.zeros(len(alpha))
+        for move in self._selected(moves, look, gradient):
+            direction[move.block] = move.change
+        return self._advance(direction, -float(gradient @ direction))
+
+    def _thresholds(self) -> Floats:
+        """b for the gradient along feasible directions; free thresholds: any would do, so one that makes it small."""
+        if self.problem.thresholds is Thresholds.ORDERED:
+            return np.zeros(self.problem.n_thresholds)
+        return self.problem.best_thresholds(self.run.alpha, self.run.score)
+
+    def _blocks(self, look: Look, tol: float) -> list[tuple[Ints, bool]]:
+        """S.1 and S.2: the blocks to solve, and whether they own μ."""
+        options, n_hinges = self.options, len(self.run.alpha)
+        orders = {"violation": look.order, "contiguous": lambda: np.arange(n_hinges)}
+        order = orders.get(options.partition, lambda: self.random.permutation(n_hinges))()
+        blocks = cut(order, int(options.block_size))
+        if self._has_worst_pair():
+            blocks = bring_together(blocks, look.worst())
+        first, *others = blocks
+        within = np.array([look.within(block) for block in others])
+        worst = np.argsort(-within, kind="stable")[: None if options.max_blocks is None else options.max_blocks - 1]
+        return [(first, True), *((others[index], False) for index in worst if within[index] > tol)]
+
+    def _selected(self, moves: list[Move], look: Look, gradient: Floats) -> list[Move]:
+        """S.2 after the event: which moves are used, the largest one always."""
+        if self.options.blocks == "all":
+            return moves
+        if self.options.blocks == "decrease":
+            sizes = [move.decrease for move in moves]
+            least = self.options.share * sum(sizes)
+        else:
+            sizes = [float(np.linalg.norm(move.change)) for move in moves]
+            least = self.options.epsilon * self._most_violating_step(look.worst(), gradient)
+        return [move for move, size in zip(moves, sizes, strict=True) if size >= min(least, max(sizes))]
+
+    def _most_violating_step(self, hinges: Ints, gradient: Floats) -> float:
+        """S_MVP (12): how far α goes if only the hinges that violate most move."""
+        h = self.problem.hinges
+        K = self.cache.block(h.sample[hinges].astype(np.int64), self.workers.ear)
+        move = -np.sign(gradient[hinges]) if len(hinges) == 1 else h.sign[hinges] * [-1.0, 1.0]
+        signed = h.sign[hinges] * move
+        curvature = signed @ K @ signed + (self.problem.thresholds is Thresholds.PENALIZED)
+        room = _room(self.run.alpha[hinges], h.cap[hinges], move).min()
+        wanted = -gradient[hinges] @ move / curvature if curvature > 0 else np.inf
+        return float(min(wanted, room) * np.sqrt(len(hinges)))
+
+    def _advance(self, direction: Floats, slope: float) -> bool:
+        """S.5 and S.6. Without further kernel evaluations where the cache has the rows of the blocks."""
+        alpha, cap = self.run.alpha, self.problem.hinges.cap
+        moving = np.flatnonzero(direction)
+        if len(moving) == 0 or not slope > 0.0:
+            return False
+        beta = self.problem.beta(direction)
+        change = self._product(beta)
+        curvature = float(beta @ change)
+        if self.problem.thresholds is Thresholds.PENALIZED:
+            curvature += float(np.sum(self.problem.gamma(direction) ** 2))
+        room = _room(alpha[moving], cap[moving], direction[moving])
+        factor = self._factor(slope, curvature, self._longest(room, direction))
+        bound = np.where(direction[moving] > 0, cap[moving], 0.0)
+        moved = np.clip(alpha[moving] + factor * direction[moving], 0.0, cap[moving])
+        alpha[moving] = np.where(np.abs(moved - bound) <= AT_BOUND * cap[moving], bound, moved)
+        self.run.score += factor * change
+        if self.problem.thresholds is Thresholds.PENALIZED:
+            self.run.threshold[:] = -self.problem.gamma(alpha)
+        return factor > 0.0
+
+    def _product(self, beta: Floats) -> Floats:
+        """Kβ, a few rows to a task; added up in an order that does not depend on the threads."""
+        support = np.flatnonzero(beta)
+        chunks = [support[begin : begin + CHUNK] for begin in range(0, len(support), CHUNK)]
+        parts = self.workers.map(self.cache.product, [(chunk, beta[chunk], self.workers.ear) for chunk in chunks])
+        return np.sum(parts, axis=0) if parts else np.zeros(len(beta))
+
+    def _longest(self, room: Floats, direction: Floats) -> float:
+        """The longest feasible step; at least 1 but for rounding, as blocks are disjoint and one of them owns μ."""
+        longest = float(room.min())
+        if self.problem.thresholds is Thresholds.ORDERED:
+            change = self.problem.mu(direction)
+            falls = change < -1e-12 * np.abs(direction).sum()
+            longest = min([longest, *(self.problem.mu(self.run.alpha)[falls] / -change[falls])])
+        return max(longest, 1.0)
+
+    def _factor(self, slope: float, curvature: float, longest: float) -> float:
+        """The step along a direction in which the dual (as a minimum) falls by t·slope − ½t²·curvature."""
+        if self.options.step == "exact":
+            return min(slope / curvature, longest) if curvature > 0 else longest
+        if self.options.step == "diminishing":
+            return float((self.steps + 1) ** -self.options.xi)
+        factor = 1.0
+        while (1 - self.options.theta) * slope < 0.5 * factor * curvature:
+            factor /= 2
+        return factor
+
+
+def _room(alpha: Floats, cap: Floats, move: Floats) -> Floats:
+    """How many times each move fits into the box."""
+    return np.where(move < 0, alpha, cap - alpha) / np.abs(move)

@@ -1,0 +1,105 @@
+"""Hinges divided into blocks: S.1 of Algorithm 1 of Manno, Palagi & Sagratella (2018), and Theorem 6."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordsvm.problem import Problem, Thresholds
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def cut(order: Ints, size: int) -> list[Ints]:
+    """Blocks of `size` hinges each, in this order; within a block in that of the table."""
+    return [np.sort(order[begin : begin + size]) for begin in range(0, len(order), size)]
+
+
+def bring_together(blocks: list[Ints], hinges: Ints) -> list[Ints]:
+    """The same blocks, the first of which has all of `hinges`: others of its hinges take their places."""
+    [home] = [index for index, block in enumerate(blocks) if hinges[0] in block]
+    first, rest = blocks[home], blocks[:home] + blocks[home + 1 :]
+    for hinge in hinges[~np.isin(hinges, first)]:
+        [away] = [index for index, block in enumerate(rest) if hinge in block]
+        leaving = first[~np.isin(first, hinges)][:1]
+        first = np.sort(np.append(np.setdiff1d(first, leaving), hinge))
+        rest[away] = np.sort(np.append(np.setdiff1d(rest[away], hinge), leaving))
+    return [first, *(block for block in rest if len(block))]
+
+
+class Look:
+    """How every hinge stands to the optimality conditions at one α, with its scores."""
+
+    def __init__(self, problem: Problem, alpha: Floats, score: Floats) -> None:
+        h = problem.hinges
+        self.problem = problem
+        self.alpha = alpha
+        self.level = score[h.sample] - h.sign * h.offset
+        self.may_rise = np.where(h.sign > 0, alpha < h.cap, alpha > 0)
+        self.may_fall = np.where(h.sign > 0, alpha > 0, alpha < h.cap)
+        self.is_box = problem.thresholds in (Thresholds.NONE, Thresholds.PENALIZED)
+        if self.is_box:
+            below = problem.best_thresholds(alpha, score)[h.threshold] - self.level
+            self.projected = np.where(self.may_rise, below, 0.0).clip(0.0) + np.where(self.may_fall, -below, 0.0).clip(
+                0.0
+            )
+
+    def order(self) -> Ints:
+        """All hinges, those first that violate most.
+
+        Free and ordered thresholds: in pairs, as a hinge moves only together with another one of its threshold; the
+        r-th pair of a threshold are the r-th hinges from both ends. Blocks of two are then the pairs of PARSMO-light.
+        """
+        if self.is_box:
+            return np.argsort(-self.projected, kind="stable")
+        pairs, violations = [], []
+        for k in range(self.problem.n_thresholds):
+            falling, rising = self._movable(k)
+            falling = falling[np.argsort(-self.level[falling], kind="stable")]
+            rising = rising[np.argsort(self.level[rising], kind="stable")]
+            n_pairs = min(len(falling), len(rising))
+            violation = self.level[falling[:n_pairs]] - self.level[rising[:n_pairs]]
+            n_pairs = int(np.count_nonzero(violation > 0))  # those come first, and no hinge is in two of them
+            pairs.append(np.column_stack([falling[:n_pairs], rising[:n_pairs]]))
+            violations.append(violation[:n_pairs])
+        paired = np.concatenate(pairs)[np.argsort(-np.concatenate(violations), kind="stable")].ravel()
+        return np.concatenate([paired, np.setdiff1d(np.arange(len(self.level)), paired)])
+
+    def worst(self) -> Ints:
+        """The hinge that violates most; with free and ordered thresholds the pair: γ falls through the first."""
+        if self.is_box:
+            return np.array([np.argmax(self.projected)])
+        m = self.problem.n_thresholds
+        low, up = np.full(m, -1), np.full(m, -1)
+        for k in range(m):
+            falling, rising = self._movable(k)
+            low[k] = falling[np.argmax(self.level[falling])] if len(falling) else -1
+            up[k] = rising[np.argmin(self.level[rising])] if len(rising) else -1
+        possible = self._reach() & (low >= 0)[:, None] & (up >= 0)[None, :]
+        violation = np.where(possible, self.level[low][:, None] - self.level[up][None, :], -np.inf)
+        falls_at, from_last = np.unravel_index(np.argmax(violation[:, ::-1]), violation.shape)  # ties as in SMO
+        return np.array([low[falls_at], up[m - 1 - from_last]])
+
+    def within(self, block: Ints) -> float:
+        """How far a block is from the optimum over its own hinges, if its γ can't change."""
+        if self.is_box:
+            return float(self.projected[block].max())
+        low, up = np.full(self.problem.n_thresholds, -np.inf), np.full(self.problem.n_thresholds, np.inf)
+        falling, rising = block[self.may_fall[block]], block[self.may_rise[block]]
+        np.maximum.at(low, self.problem.hinges.threshold[falling], self.level[falling])
+        np.minimum.at(up, self.problem.hinges.threshold[rising], self.level[rising])
+        return float(np.max(low - up))
+
+    def _movable(self, k: int) -> tuple[Ints, Ints]:
+        """The hinges of threshold k through which γ may fall, and rise."""
+        here = self.problem.hinges.threshold == k
+        return np.flatnonzero(self.may_fall & here), np.flatnonzero(self.may_rise & here)
+
+    def _reach(self) -> NDArray[np.bool_]:
+        """[k, l]: whether γ may fall at k and rise at l. Ordered: upwards always, downwards over active μ."""
+        if self.problem.thresholds is Thresholds.FREE:
+            return np.eye(self.problem.n_thresholds, dtype=bool)
+        active = self.problem.mu(self.alpha)[1:-1] > 1e-12 * self.alpha.sum()
+        run = np.concatenate([[0], np.cumsum(~active)])  # thresholds tied by active μ have the same number
+        return run[:, None] <= run[None, :]

@@ -22,7 +22,6 @@ REGISTRY = {
     "calibration": "calibration",
     "dcd": "dcd",
     "distributed": "distributed",
-    "linear-text": "linear_text",
     "early-stopping": "early_stopping",
     "linear-text": "linear_text",
     "peers": "peer_table",

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -201,9 +201,13 @@ def test_scikit_learn_checks(estimator, check):
 def test_scores_come_out_of_fold_and_the_machine_from_all_samples(method):
     X, y = random_data(5, n=60)
     model = CalibratedOrdinal(SVOR(gamma=0.3), method=method, cv=4).fit(X, y)
-    out_of_fold = cross_val_predict(SVOR(gamma=0.3), X, y, cv=StratifiedKFold(4), method="decision_function")
+    out_of_fold = np.empty(60)
+    for train, test in StratifiedKFold(4).split(X, y):
+        fold = SVOR(gamma=0.3).fit(X[train], y[train])
+        out_of_fold[test] = fold.decision_function(X[test]) - fold.thresholds_[1]  # the middle one
     by_hand = MAPS[method](out_of_fold, y, 4, np.ones(60))
-    score = SVOR(gamma=0.3).fit(X, y).decision_function(X)
+    whole = SVOR(gamma=0.3).fit(X, y)
+    score = whole.decision_function(X) - whole.thresholds_[1]
     np.testing.assert_allclose(model.predict_cumproba(X), by_hand.cumulative(score), atol=1e-12)
     np.testing.assert_allclose(np.cumsum(model.predict_proba(X), axis=1), model.predict_cumproba(X), atol=1e-12)
 
@@ -214,11 +218,34 @@ def test_a_trained_machine_is_left_alone():
     before = pickle.dumps(machine)
     prefit = CalibratedOrdinal(machine, cv="prefit").fit(X[50:], y[50:])
     frozen = CalibratedOrdinal(FrozenEstimator(machine)).fit(X[50:], y[50:])
-    by_hand = OrderedLogistic.fit(machine.decision_function(X[50:]), y[50:], 4, np.ones(40))
+    score = machine.decision_function(X[50:]) - machine.thresholds_[1]
+    by_hand = OrderedLogistic.fit(score, y[50:], 4, np.ones(40))
     for model in (prefit, frozen):
         np.testing.assert_allclose(model.map_.theta, by_hand.theta, atol=1e-12)
     np.testing.assert_array_equal(prefit.predict_set(X), frozen.predict_set(X))
     assert pickle.dumps(machine) == before
+
+
+def test_it_does_not_matter_where_a_score_begins():
+    """With free thresholds and a wide kernel the scores of two folds may be far apart, and so are the thresholds."""
+
+    class Elsewhere(RoundedRegressor):
+        """Its scores and thresholds begin at a place that depends on the training samples alone."""
+
+        def fit(self, X, y, sample_weight=None):
+            super().fit(X, y, sample_weight)
+            self.start_ = 1000 * np.abs(X).sum()
+            self.thresholds_ = self.thresholds_ + self.start_
+            return self
+
+        def decision_function(self, X):
+            return super().decision_function(X) + self.start_
+
+    X, y = random_data(15, n=90)
+    plain = CalibratedOrdinal(RoundedRegressor(Ridge())).fit(X, y)
+    moved = CalibratedOrdinal(Elsewhere(Ridge())).fit(X, y)
+    np.testing.assert_allclose(moved.predict_proba(X), plain.predict_proba(X), atol=1e-6)
+    np.testing.assert_array_equal(moved.predict_set(X), plain.predict_set(X))
 
 
 def test_labels_of_any_kind_come_back():

@@ -161,7 +161,11 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 def rank_score(estimator: Any, X: Any) -> Floats:
-    """One number a sample, the greater the higher the rank."""
+    """One number a sample, the greater the higher the rank.
+
+    A threshold model's score counts from its middle threshold: nothing else fixes where a score with free thresholds
+    begins, and the machines of two folds may begin far apart.
+    """
     if hasattr(estimator, "best_estimator_"):
         return rank_score(estimator.best_estimator_, X)
     if isinstance(estimator, Pipeline):
@@ -174,7 +178,7 @@ def rank_score(estimator: Any, X: Any) -> Floats:
             f"CalibratedOrdinal needs one score a sample, which {type(estimator).__name__} does not give: use a "
             "threshold model such as SVOR, a RoundedRegressor, NPSVOR or a binary classifier."
         )
-    return score.astype(np.float64, copy=False)
+    return score - np.median(estimator.thresholds_) if hasattr(estimator, "thresholds_") else score.astype(np.float64)
 
 
 def _partition(cv: Any, X: Any, codes: Ints) -> list[Fold]:

@@ -162,7 +162,7 @@ def test_refit_by_a_function_or_not_at_all():
 
 def test_fits_that_fail():
     grid = {"C": [-1.0, 1.0]}
-    with pytest.warns(FitFailedWarning, match=r"SVOR failed and its score is nan: ValueError: C=-1.0 is not valid"):
+    with pytest.warns(FitFailedWarning, match=r"A fit failed and its score is nan: ValueError: C=-1.0 is not valid"):
         search = OrdinalSearchCV(SVOR(), grid, cv=3).fit(X, Y)
     assert np.isnan(search.cv_results_["mean_test_score"][0])
     np.testing.assert_array_equal(search.cv_results_["rank_test_score"], [2, 1])
@@ -222,7 +222,7 @@ ONE_SCORE = "decision_function is one score a sample: not a column a class, not 
 FOLDS = "the folds are drawn from other rows when rows are repeated"
 
 
-@pytest.mark.filterwarnings("ignore:y holds strings:UserWarning", "ignore:A fit of SVOR failed")
+@pytest.mark.filterwarnings("ignore:y holds strings:UserWarning", "ignore:A fit failed")
 @parametrize_with_checks(
     [OrdinalSearchCV(SVOR(), {"C": [1.0, 10.0]}, cv=2, error_score="raise")],
     expected_failed_checks=lambda estimator: {

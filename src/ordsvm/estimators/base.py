@@ -48,6 +48,12 @@ class Task:
     validation: Validation | None = None
     ranks: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
+    def at_price(self, ratio: float) -> Task:
+        """The same with a C that is so many times as large."""
+        tables = [replace(problem.hinges, cap=ratio * problem.hinges.cap) for problem in self.problems]
+        pairs = zip(self.problems, tables, strict=True)
+        return replace(self, problems=[replace(problem, hinges=table) for problem, table in pairs])
+
     def fingerprint(self) -> str:
         """Differs wherever labels, weights, costs or C do."""
         tables = [problem.hinges for problem in self.problems]
@@ -88,8 +94,12 @@ class KernelMachine(Machine):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains on samples X with labels or targets y."""
+        return self._fit_task(*self._prepare(X, y, sample_weight))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Task]:
+        """Samples and targets, checked, and the problems that they make."""
         X, target = self._check_input(X, y)
-        return self._fit_task(X, target, self._formulate(X, target, sample_weight))
+        return X, target, self._formulate(X, target, sample_weight)
 
     def _check_input(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Parameters, samples and targets, in this order."""

@@ -206,6 +206,10 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             task = replace(task, validation=Validation(*samples, rank_codes(task.classes, target.classes), patience))
         return self._fit_task(X, target, task)
 
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Task]:
+        self.validation_indices_ = np.empty(0, dtype=np.int64)  # nothing is held out
+        return super()._prepare(X, y, sample_weight)
+
     def decision_function(self, X: Any) -> Floats:
         """The score f(x), one number a sample; compare it with `thresholds_`."""
         return self._scores(self._check_new_data(X))

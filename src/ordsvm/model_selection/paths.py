@@ -7,12 +7,15 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
+from numbers import Real
 from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
 from ordsvm.checks import caller_level
+from ordsvm.estimators.base import KernelMachine, Task
 from ordsvm.estimators.machine import Machine
 from ordsvm.estimators.validation import weight_argument
 from ordsvm.metrics import OrdinalScorer
@@ -91,28 +94,56 @@ def follow(
     """
     outcomes: dict[int, Outcome] = {}
     for path in grouped(candidates, lambda name: name != "C"):
-        walker = make(candidates[path[0]])
-        walks = len(path) > 1 and may_follow(walker)
-        if walks:
-            walker.warm_start = True
-            path.sort(key=lambda place: candidates[place]["C"])
-        for place in path:
-            if walks:
-                walker.C = candidates[place]["C"]
-            outcomes[place] = evaluate(walker if walks else make(candidates[place]), train, test, judge)
+        first = make(candidates[path[0]])
+        if len(path) > 1 and may_follow(first) and all(isinstance(candidates[place]["C"], Real) for place in path):
+            walk = Walk(first, train)
+            for place in sorted(path, key=lambda place: candidates[place]["C"]):
+                outcomes[place] = evaluate(partial(walk.fit, candidates[place]["C"]), train, test, judge)
+        else:
+            for place in path:
+                outcomes[place] = evaluate(partial(_fit, make(candidates[place]), train), train, test, judge)
     return [outcomes[place] for place in range(len(candidates))]
 
 
-def evaluate(machine: Any, train: Samples, test: Samples, judge: Judge) -> Outcome:
+class Walk:
+    """A machine on a path of prices: each fit starts from the last one, and checks and tables are made once."""
+
+    def __init__(self, machine: Any, train: Samples) -> None:
+        self.machine = machine
+        self.train = train
+        self.machine.warm_start = True
+        self._prepared: tuple[Any, Any, Task] | None = None
+        self._prepared_C = 0.0
+
+    def fit(self, C: float) -> Any:
+        self.machine.C = C
+        if not _prices_follow(self.machine):
+            return _fit(self.machine, self.train)
+        if self._prepared is None:
+            self._prepared = self.machine._prepare(self.train.X, self.train.y, self.train.weight)
+            self._prepared_C = C
+        X, target, task = self._prepared
+        return self.machine._fit_task(X, target, task.at_price(C / self._prepared_C))
+
+
+def _prices_follow(machine: Any) -> bool:
+    """Whether C is a factor of the price of every hinge: NPSVOR may be given others."""
+    return isinstance(machine, KernelMachine) and all(getattr(machine, name, None) is None for name in ("C1", "C2"))
+
+
+def _fit(machine: Any, train: Samples) -> Any:
+    return machine.fit(train.X, train.y, **weight_argument(machine, train.weight))
+
+
+def evaluate(fit: Callable[[], Any], train: Samples, test: Samples, judge: Judge) -> Outcome:
     """Trains and scores; a fit that fails scores `error_score`, with a warning, unless that is "raise"."""
     began = time.perf_counter()
-    weighted = weight_argument(machine, train.weight)
     try:
-        machine.fit(train.X, train.y, **weighted)
+        machine = fit()
     except Exception:
         if judge.error_score == "raise":
             raise
-        _warn_failed(machine, judge.error_score)
+        _warn_failed(judge.error_score)
         failed = dict.fromkeys(judge.scorers, float(judge.error_score))
         return Outcome(failed, failed, time.perf_counter() - began, 0.0)
     trained = time.perf_counter()
@@ -122,11 +153,10 @@ def evaluate(machine: Any, train: Samples, test: Samples, judge: Judge) -> Outco
     return Outcome(scores, of_training, trained - began, scored - trained)
 
 
-def _warn_failed(machine: Any, error_score: Any) -> None:
+def _warn_failed(error_score: Any) -> None:
     reason = traceback.format_exc(limit=0).strip().splitlines()[-1]
     warnings.warn(
-        f"A fit of {type(machine).__name__} failed and its score is {error_score}: {reason}. To see where, give "
-        "error_score='raise'.",
+        f"A fit failed and its score is {error_score}: {reason} To see where, give error_score='raise'.",
         FitFailedWarning,
         stacklevel=caller_level(),
     )

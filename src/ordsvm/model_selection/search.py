@@ -92,6 +92,7 @@ class OrdinalSearchCV(GridSearchCV):
         if isinstance(self.param_grid, str):
             check_choice("param_grid", self.param_grid, ["two-stage"])
         X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
+        weight_argument(self.estimator, sample_weight)  # raises where the best estimator could not be trained with them
         scorers = self._choose_scorers()
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         folds = [Fold(train, test) for train, test in splitter.split(X, y, groups)]

@@ -74,6 +74,8 @@ def test_sparse_blocks_squared_losses_and_weights(client, name):
     model = getattr(on_dask, name)(C=0.1, tol=TOL, loss="squared_hinge", class_weight="balanced")
     model.fit(pieces, labels, [dask.delayed(weight[:50]), dask.delayed(weight[50:])])
     assert_solved(model, rows, y, sample_weight=weight)
+    divided = chunks(X.astype(np.float32), 120, 80).map_blocks(sp.csr_matrix)
+    np.testing.assert_array_equal(model.predict(divided).compute(), model.predict(rows))
 
 
 def test_ranks_in_one_block_only_empty_blocks_and_unequal_ones(client):
@@ -100,6 +102,23 @@ def test_data_frames_with_an_ordered_column(client):
     assert_solved(model, frame[list("abcde")], frame["rank"])
     with pytest.raises(ValueError, match="comes in 3 blocks and y in 2"):
         on_dask.LinearSVOR().fit(divided[list("abcde")], divided["rank"].repartition(npartitions=2))
+
+
+def test_a_dask_array_of_csr_blocks_of_unknown_sizes(client):
+    X, y = ranked(seed=7)
+    X[np.abs(X) < 0.7] = 0.0
+    rows = chunks(X, 80, 120).map_blocks(sp.csr_matrix, chunks=((np.nan, np.nan), (5,)))
+    model = on_dask.LinearSVOR(C=0.1, tol=TOL).fit(rows, chunks(y, 80, 120))
+    assert_solved(model, sp.csr_matrix(X), y)
+
+
+def test_a_proof_that_stays_on_the_workers_is_in_the_result(client, monkeypatch):
+    X, y = ranked(n=60)
+    monkeypatch.setattr("ordsvm.distributed.solution.DUAL_BYTES", 1000)
+    model = on_dask.LinearSVC(C=0.1, tol=0.1).fit(chunks(X, 30, 30), chunks(y, 30, 30))
+    assert model.result_.relative_gap <= 0.1
+    with pytest.raises(ValueError, match="stayed on the workers"):
+        ordsvm.certify(model, X, y)
 
 
 def test_tuples_of_rows_and_labels(client):

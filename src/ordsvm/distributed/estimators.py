@@ -7,16 +7,16 @@ from ordsvm.distributed.machine import DistributedClassifier, DistributedMachine
 
 
 class LinearSVOR(DistributedClassifier, estimators.LinearSVOR):
-    __doc__ = estimators.LinearSVOR.__doc__
+    """`ordsvm.LinearSVOR` on distributed rows: one score, cut by thresholds. What differs: `DistributedMachine`."""
 
 
 class LinearNPSVOR(DistributedClassifier, estimators.LinearNPSVOR):
-    __doc__ = estimators.LinearNPSVOR.__doc__
+    """`ordsvm.LinearNPSVOR` on distributed rows: a score for every rank. What differs: `DistributedMachine`."""
 
 
 class LinearSVC(DistributedClassifier, estimators.LinearSVC):
-    __doc__ = estimators.LinearSVC.__doc__
+    """`ordsvm.LinearSVC` on distributed rows: a score for every class. What differs: `DistributedMachine`."""
 
 
 class LinearSVR(DistributedMachine, estimators.LinearSVR):
-    __doc__ = estimators.LinearSVR.__doc__
+    """`ordsvm.LinearSVR` on distributed rows. What differs: `DistributedMachine`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import dask
@@ -26,7 +27,16 @@ from ordsvm.linear.rank_dcd import FINEST_FLOAT
 
 
 class DistributedMachine(LinearMachine):
-    """Training on the workers of a Dask cluster; to be mixed in before the machine whose problem it solves."""
+    """Training on the workers of a Dask cluster; to be mixed in before the machine whose problem it solves.
+
+    The problem, the parameters and what is left after training are those of the machine of the same name in ordsvm,
+    except for these:
+
+    solver : "auto", "cocoa" or `CoCoA`; n_iter_ counts passes of every worker over its own rows
+    n_threads : shards a worker, at most; None is one for every thread it has
+    time_limit, callback : looked at after every round; the gap of every `Progress` is proved
+    warm_start : not possible
+    """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Client | None = None) -> Self:
         """Trains on rows X with labels or targets y, which stay on the workers.
@@ -72,7 +82,7 @@ class DistributedMachine(LinearMachine):
 
     def _choose(self, seed: int | None = None) -> Any:
         if isinstance(self.solver, CoCoA):
-            return self.solver if seed is None else CoCoA(self.solver.passes, self.solver.rho, seed)
+            return self.solver if seed is None else replace(self.solver, seed=seed)
         if isinstance(self.solver, str) and self.solver in ("auto", CoCoA.name):
             return CoCoA() if seed is None else CoCoA(seed=seed)
         raise ValueError(

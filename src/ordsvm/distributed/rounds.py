@@ -34,6 +34,7 @@ Floats = NDArray[np.float64]
 
 FAN = 4  # parts that are added at once
 POLL = 0.3  # seconds between two looks at who is still there
+WAIT = 60  # seconds for a worker to come back where all are lost
 PATIENCE = 25  # rounds in which the gap has to fall by a tenth
 
 
@@ -197,7 +198,12 @@ class Rounds:
     def _moved(self) -> list[int]:
         """Shards whose workers are lost go to those that have the fewest; which ones these are."""
         self.n_losses += 1
-        self.client.wait_for_workers(1, timeout=60)
+        try:
+            self.client.wait_for_workers(1, timeout=WAIT)
+        except TimeoutError:
+            raise RuntimeError(
+                f"All workers are lost, and none has come back for {WAIT} seconds: start some."
+            ) from None
         alive = list(self.client.nthreads())
         lost = [number for number, place in enumerate(self.places) if place.worker not in alive]
         for number in lost:

@@ -34,6 +34,11 @@ def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight:
             f"certify takes a machine of ordsvm, not {type(model).__name__}: pass the last step of a pipeline."
         )
     check_is_fitted(model)
+    if isinstance(model, LinearMachine) and model._beta.shape[0] == 0:
+        raise ValueError(
+            "The dual variables of this model stayed on the workers that trained it, for they are too many to bring "
+            "together: its proof is in result_."
+        )
     X = model._check_new_data(X)
     task = _task(model, X, y, sample_weight)
     return _linear(model, X, task) if isinstance(model, LinearMachine) else _with_kernel(model, X, task)

@@ -245,8 +245,8 @@ def made_blocks(n_blocks: int):
     """Rows that every worker can make again."""
 
     def block(number):
-        X, y = random_data(0, n=900, n_features=8)
-        own = slice(number * 900 // n_blocks, (number + 1) * 900 // n_blocks)
+        X, y = random_data(0, n=400, n_features=8)
+        own = slice(number * 400 // n_blocks, (number + 1) * 400 // n_blocks)
         return X[own], y[own]
 
     return [dask.delayed(block)(number) for number in range(n_blocks)]
@@ -254,7 +254,7 @@ def made_blocks(n_blocks: int):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that kills at once")
 def test_a_killed_worker_costs_a_round_and_not_the_fit():
-    options = {"n_workers": 3, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with LocalCluster(silence_logs=logging.CRITICAL, **options) as cluster, Client(cluster) as client:
         killed = []
 
@@ -263,8 +263,8 @@ def test_a_killed_worker_costs_a_round_and_not_the_fit():
                 killed.append(client.run(os.getpid))
                 os.kill(next(iter(killed[0].values())), signal.SIGKILL)
 
-        model = on_dask.LinearSVOR(C=0.1, tol=TOL, callback=kill_one).fit(made_blocks(3), client=client)
-    blocks = dask.compute(*made_blocks(3), scheduler="synchronous")
+        model = on_dask.LinearSVOR(C=0.1, tol=TOL, callback=kill_one).fit(made_blocks(4), client=client)
+    blocks = dask.compute(*made_blocks(4), scheduler="synchronous")
     X, y = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     assert len(killed) == 1
     assert_solved(model, X, y, tol=TOL)

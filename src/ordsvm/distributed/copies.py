@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from distributed import Client, Future
@@ -29,8 +30,9 @@ class Copies:
             return
         after = dict(zip(workers, workers[1:] + workers[:1], strict=True))
         before = self._kept or [[] for _ in betas]
+        release([copy.future for copies in before for copy in copies[1:]])
         self._kept = [
-            [Copy(after[owner], self._client.submit(_kept, beta, workers=[after[owner]], pure=False)), *copies[:1]]
+            [Copy(after[owner], self._client.submit(kept, beta, workers=[after[owner]], pure=False)), *copies[:1]]
             for beta, owner, copies in zip(betas, owners, before, strict=True)
         ]
 
@@ -40,5 +42,12 @@ class Copies:
         return next((copy.future for copy in copies if copy.holder in alive and copy.future.status == "finished"), None)
 
 
-def _kept(beta: Any) -> Any:
+def kept(beta: Any) -> Any:
+    """What a worker that is not theirs does with dual variables."""
     return beta
+
+
+def release(*futures: Sequence[Future]) -> None:
+    """At once: what only Python's garbage collector finds would stay in the memory of workers for rounds."""
+    for future in chain.from_iterable(futures):
+        future.release()

@@ -23,7 +23,7 @@ from distributed import Client, Future, wait
 from numpy.typing import NDArray
 
 from ordsvm.distributed.cocoa import CoCoA
-from ordsvm.distributed.copies import Copies
+from ordsvm.distributed.copies import Copies, kept, release
 from ordsvm.distributed.loading import size, zeros
 from ordsvm.distributed.shard import Job, Proof, Shared, Step, built, descend, prove, total
 from ordsvm.problem import Certificate
@@ -93,6 +93,8 @@ class Rounds:
             self._copies.make(after.betas, [place.worker for place in self.places])
             if after.proof.dual < state.proof.dual:
                 self._tau = 1.0
+            if before is not state:
+                release(before.betas, [before.shared])
             before, state = state, after
             if self._look(state.proof):
                 return self._end(state.proof) or "callback", state
@@ -126,7 +128,9 @@ class Rounds:
         jobs, shared, shared_before = everywhere
         moved = self.each_shard(descend, jobs, steps, state.betas, before.betas, shared, shared_before)
         betas, parts = (self.each_shard(_attribute, moved, [name] * len(moved)) for name in ("beta", "part"))
-        return self._added(betas, parts, step.biases)
+        after = self._added(betas, parts, step.biases)
+        release(moved)
+        return after
 
     def _step(self, state: State, before: State) -> Step:
         tau = (1 + np.sqrt(1 + 4 * self._tau**2)) / 2
@@ -149,7 +153,9 @@ class Rounds:
     def _added(self, betas: list[Future], parts: list[Future], biases: Floats) -> State:
         """Parts are added along a tree, where one of them is; then every worker proves the sum on its own rows."""
         nodes = list(zip(self.places, parts, strict=True))
+        inner: list[Future] = []
         while len(nodes) > FAN:
+            inner += _parts(nodes)
             groups = [nodes[first : first + FAN] for first in range(0, len(nodes), FAN)]
             nodes = [(some[0][0], self._on(some[0][0], total, *_parts(some))) for some in groups]
         place = nodes[0][0]
@@ -157,6 +163,7 @@ class Rounds:
         small = self._on(place, Shared.without_coef, shared)
         proofs = self.each_shard(prove, [self.job] * len(betas), betas, [shared] * len(betas))
         (biases, sums, square), *found = self._results([small, *proofs])
+        release(inner, _parts(nodes), [small], proofs)
         return State(betas, shared, biases, sums, self._certificate(biases, sums, square, found))
 
     def _certificate(self, biases: Floats, sums: Floats, square: float, proofs: Sequence[Proof]) -> Certificate:
@@ -191,8 +198,8 @@ class Rounds:
         """The dual variables of all shards, those of lost workers from copies, or from 0 where these are lost too."""
         rescued = list(betas)
         for number in self._moved():
-            copy = self._copies.of(number, self.client.nthreads())
-            rescued[number] = self._zeros(number) if copy is None else copy
+            copy = self._copies.of(number, list(self.client.nthreads()))
+            rescued[number] = self._zeros(number) if copy is None else self._on(self.places[number], kept, copy)
         return rescued
 
     def _moved(self) -> list[int]:

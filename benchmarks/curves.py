@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmarks import timing
 from benchmarks.contestants import CONTESTANTS, Contestant
+from benchmarks.drawing import pyplot
 from benchmarks.ours import certify
 from benchmarks.results import FOLDER, Row, row
 from benchmarks.works import Work, primal
@@ -56,14 +57,9 @@ def _point(contestant: Contestant, work: Work, X: Any, y: Any, tol: float, dual:
 
 
 def _draw(found: Mapping[str, Mapping[str, Curve]]) -> None:
-    try:
-        import matplotlib
-    except ImportError:
-        print("No picture: install matplotlib for one.")
+    plt = pyplot()
+    if plt is None:
         return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
     figure, axes = plt.subplots(1, len(found), figsize=(4.6 * len(found), 3.8), layout="constrained")
     for axis, (name, curves) in zip(axes, found.items(), strict=True):
         for title, curve in curves.items():

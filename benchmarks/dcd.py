@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import text
+from benchmarks.drawing import pyplot
 from benchmarks.results import FOLDER, Row, row
 from ordsvm.linear.dcd import DCD1, DCD2, Run, Samples
 from ordsvm.linear.table import LaneTable, npsvor
@@ -158,14 +159,9 @@ def _rows(name: str, traces: dict[str, list[Trace]]) -> list[Row]:
 
 def _draw(traces: dict[str, dict[str, list[Trace]]]) -> None:
     """Figure 4 of the paper, if Matplotlib is there."""
-    try:
-        import matplotlib
-    except ImportError:
-        print("No picture: install matplotlib for one.")
+    plt = pyplot()
+    if plt is None:
         return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
     figure, axes = plt.subplots(1, len(traces), figsize=(5 * len(traces), 3.8), layout="constrained")
     for axis, (name, runs) in zip(np.atleast_1d(axes), traces.items(), strict=True):
         best = _best(runs)

@@ -20,11 +20,13 @@ DATA = (
     "california, gamma 1/8, classes: the upper half of the ranks, or the target itself."
 )
 PREDICT_PEERS = {"libsvm": 10.0, "onedal": 2.0}
+ALL_OVERHEAD = (
+    "A fit of 50 samples is all calls of NumPy and scikit-learn: 0.11 ms go to the check of X, which LIBSVM has too, "
+    "0.14 ms to the certificate, which it has not, 0.2 ms to parameters, targets and the table of hinges."
+)
 EXPLANATIONS = {
-    ("small-svr-50", "libsvm"): (
-        "A fit of 50 samples is all calls of NumPy and scikit-learn: 0.11 ms go to the check of X, which LIBSVM has "
-        "too, 0.14 ms to the certificate, which it has not, 0.2 ms to parameters, targets and the table of hinges."
-    ),
+    ("small-svc-50", "libsvm"): ALL_OVERHEAD,
+    ("small-svr-50", "libsvm"): ALL_OVERHEAD,
     ("predict-dense", "onedal"): (
         "With 500 columns both programs do nothing but multiply and add: 2e11 float64 products take two cores of the "
         "machine that was measured 1.75 s at one 512-bit product a cycle and core, and neither can be twice as fast as "

@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks import timing, works
 from benchmarks.contestants import CONTESTANTS
 from benchmarks.datasets import REPOSITORY
+from benchmarks.drawing import pyplot
 from benchmarks.results import FOLDER, Row, row
 from benchmarks.works import Work
 
@@ -100,14 +101,9 @@ def _memory(n: int, quick: bool) -> list[Row]:
 
 
 def _draw(curves: Mapping[str, Mapping[int, float]]) -> None:
-    try:
-        import matplotlib
-    except ImportError:
-        print("No picture: install matplotlib for one.")
+    plt = pyplot()
+    if plt is None:
         return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
     figure, axis = plt.subplots(figsize=(5.5, 4.0), layout="constrained")
     for name, curve in curves.items():
         axis.loglog(list(curve), list(curve.values()), "o-", label=f"{name}: n^{exponent(curve, FROM):.2f}")

@@ -229,3 +229,51 @@ def test_version_and_help(capsys):
     code, out, _ = call(capsys, "train", "--help")
     assert code == 0
     assert "--cache-size" in out
+
+
+TUNE = ("tune", *TRAIN[1:], "--folds", "2", "--hold-out", "0.2")
+
+
+def test_tune_saves_the_winner(folder, capsys):
+    code, out, _ = call(capsys, *TUNE, "-m", "linear-svor", "-o", "m", "--json")
+    assert code == 0
+    tuning = json.loads(out)["tuning"]
+    model = load("m")
+    best = np.argmin(tuning["score"])
+    assert tuning["tried"]["C"][best] == model.machine_.C
+    assert np.bincount(tuning["stage"]).tolist() == [0, 7, 9]
+    assert model.about_["n_rows"] == 120
+    code, out, _ = call(capsys, "evaluate", "m", "data.csv")
+    assert "that training kept back" in out
+
+
+def test_tune_draws_heat_maps(folder, capsys):
+    code, out, _ = call(capsys, *TUNE, "--tol", "0.1", "-o", "m")
+    assert code == 0
+    assert "coarse: mae by C (right) and gamma (down)" in out
+    assert out.count("*") == 2  # the best of either stage
+    assert load("m").about_["tuning"]["stage"].tolist().count(2) == 81
+
+
+def test_compare(folder, capsys):
+    options = ["--repeats", "1", "--folds", "3", "-m", "svor", "-m", "linear-svr", "-m", "svc", "--json"]
+    code, out, _ = call(capsys, "compare", "data.csv", "-t", "rank", "--drop", "grade", "--drop", "words", *options)
+    assert code == 0
+    rows = json.loads(out)["models"]
+    assert {row["model"] for row in rows} == {"svor", "linear-svr", "svc"}
+    assert [row["mean"] for row in rows] == sorted(row["mean"] for row in rows)
+    assert sum(row["rank"] for row in rows) == pytest.approx(6)
+    assert rows[0]["p"] is None
+
+
+def test_report(folder, capsys):
+    """What is in the page; tests/test_report_page.py opens it."""
+    assert call(capsys, *TRAIN, "--hold-out", "0.2", "-o", "m")[0] == 0
+    code, _, _ = call(capsys, "report", "m", "data.csv", "-o", "page.html")
+    page = (folder / "page.html").read_text()
+    assert code == 0
+    assert 'id="mistakes"' in page
+    assert "30 rows of data.csv that training kept back" in page
+    assert "http://" not in page.partition("<script>")[0]
+    assert call(capsys, "report", "m", "-o", "page.html")[0] == 0
+    assert 'id="mistakes"' not in (folder / "page.html").read_text()

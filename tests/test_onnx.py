@@ -12,11 +12,8 @@ from tests.cases import random_data
 
 X, Y = random_data(1, n=80)
 NEW = random_data(2, n=200)[0]
-THRESHOLD_MODELS = [
-    name
-    for name, kind in estimator_classes().items()
-    if name in estimators.__all__ and hasattr(kind().fit(X, Y), "thresholds_")
-]
+PUBLIC = {name: kind for name, kind in estimator_classes().items() if name in estimators.__all__}
+THRESHOLD_MODELS = [name for name, kind in PUBLIC.items() if hasattr(kind().fit(X, Y), "thresholds_")]
 
 
 def run(model, samples):

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+from scipy.stats import rankdata, wilcoxon
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from ordsvm.cli.commands.tune import Metric
+from ordsvm.cli.data import (
+    DataFile,
+    Drop,
+    Format,
+    Json,
+    Order,
+    Request,
+    Seed,
+    Target,
+    Text,
+    Training,
+    Where,
+    training_data,
+)
+from ordsvm.cli.machines import machine_classes, make_machine
+from ordsvm.cli.output import err, out, print_json
+from ordsvm.labels import encode_labels
+from ordsvm.metrics import SCORERS
+from ordsvm.model_selection import OrdinalSearchCV
+
+GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1, 1.0]}
+
+Models = Annotated[list[str], typer.Option("--model", "-m", metavar="NAME", help="A machine. Repeatable; else all.")]
+Repeats = Annotated[int, typer.Option("--repeats", help="How often the rows are divided anew.")]
+Folds = Annotated[int, typer.Option("--folds", help="Of each cross-validation.")]
+Tune = Annotated[bool, typer.Option("--tune", help="Choose C and gamma of each machine by 3 inner folds.")]
+
+
+@dataclass
+class Contestant:
+    """A model, and what it has achieved in every fold."""
+
+    name: str
+    make: Callable[[], Any]
+    scores: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    failure: str = ""
+
+
+def compare(
+    data: DataFile,
+    target: Target = "",
+    models: Models = [],  # noqa: B006 (Typer copies it)
+    order: Order = "",
+    text: Text = [],  # noqa: B006
+    drop: Drop = [],  # noqa: B006
+    where: Where = [],  # noqa: B006
+    format: Format = None,
+    repeats: Repeats = 3,
+    folds: Folds = 5,
+    metric: Metric = "mae",
+    tune: Tune = False,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Compare machines and baselines by repeated cross-validation: mean, rank among the others, and a Wilcoxon test."""
+    if metric not in SCORERS:
+        raise ValueError(f"--metric {metric} is unknown: give one of {', '.join(SCORERS)}.")
+    training = training_data(Request(data, target, order, text, drop, where, format))
+    codes = encode_labels(training.labels, training.categories).codes
+    fewest = int(np.bincount(codes)[np.unique(codes)].min())
+    if fewest < 2:
+        raise ValueError("A label has one row only, so a fold would lack it: remove that row, or gather rare labels.")
+    field_of = contestants(models, tune)
+    splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
+    with warnings.catch_warnings(), err.status("") as status:
+        warnings.simplefilter("ignore")  # of folds with few rows of a label, and of models that meet their limits
+        for i, (train, test) in enumerate(splitter.split(np.zeros(len(codes)), codes)):
+            for contestant in field_of:
+                status.update(f"fold {i + 1} of {folds * repeats}: {contestant.name} …")
+                enter(contestant, training, train, test, metric)
+    rows = verdicts(
+        [contestant for contestant in field_of if not contestant.failure], SCORERS[metric].greater_is_better
+    )
+    failures = {contestant.name: contestant.failure for contestant in field_of if contestant.failure}
+    if json:
+        print_json({"metric": metric, "folds": folds * repeats, "models": rows, "failed": failures})
+        return
+    out.print(verdict_table(rows, metric, folds, repeats))
+    for name, failure in failures.items():
+        out.print(f"[yellow]{name} took no part:[/yellow] {failure}", soft_wrap=True)
+
+
+def contestants(names: list[str], tune: bool) -> list[Contestant]:
+    chosen = names or list(machine_classes())
+    field_of = [Contestant(name, partial(_machine, name, tune)) for name in chosen]
+    return field_of if names else field_of + baselines()
+
+
+def baselines() -> list[Contestant]:
+    """Programs of others, where they are installed; all but the rounded regressors sort labels by value."""
+    found = [Contestant("LogisticRegression (scikit-learn)", lambda: LogisticRegression(max_iter=1000))]
+    try:
+        from mord import LogisticAT
+    except ImportError:
+        return found
+    return [*found, Contestant("LogisticAT (mord)", LogisticAT)]
+
+
+def _machine(name: str, tune: bool) -> Any:
+    machine = make_machine(name, {}, None)
+    if not tune:
+        return machine
+    prefix = "regressor__" if hasattr(machine, "regressor") else ""
+    known = machine.get_params()
+    grid = {f"{prefix}{key}": values for key, values in GRID.items() if f"{prefix}{key}" in known}
+    return OrdinalSearchCV(machine, grid, cv=3)
+
+
+def enter(contestant: Contestant, training: Training, train: Any, test: Any, metric: str) -> None:
+    """One fold: the columns are learned from its training rows alone, and ranks take the place of labels."""
+    if contestant.failure:
+        return
+    codes = encode_labels(training.labels, training.categories).codes
+    (known, _), (new, _) = training.take(train), training.take(test)
+    if training.encoder is not None:
+        encoder = clone(training.encoder).fit(known)
+        known, new = encoder.transform(known), encoder.transform(new)
+    began = time.perf_counter()
+    try:
+        model = contestant.make().fit(known, codes[train])
+        contestant.seconds.append(time.perf_counter() - began)
+        predicted = model.predict(new)
+    except (ValueError, TypeError) as error:
+        contestant.failure = " ".join(str(error).split())
+        return
+    ranks = np.arange(codes.max() + 1)
+    contestant.scores.append(SCORERS[metric].metric(codes[test], predicted, categories=ranks))
+
+
+def verdicts(field_of: list[Contestant], greater: bool) -> list[dict[str, Any]]:
+    """Best first: mean, deviation, mean rank, and the p-value of the signed-rank test against the best."""
+    scores = np.array([contestant.scores for contestant in field_of])
+    ranks = rankdata(-scores if greater else scores, axis=0).mean(axis=1)
+    order = np.argsort(-scores.mean(axis=1) if greater else scores.mean(axis=1), kind="stable")
+    best = scores[order[0]]
+    return [
+        {
+            "model": field_of[i].name,
+            "mean": float(scores[i].mean()),
+            "deviation": float(scores[i].std(ddof=1)),
+            "rank": float(ranks[i]),
+            "p": None if i == order[0] else _p_value(scores[i], best),
+            "seconds": float(np.mean(field_of[i].seconds)),
+        }
+        for i in order
+    ]
+
+
+def _p_value(one: Any, other: Any) -> float:
+    return 1.0 if np.allclose(one, other) else float(wilcoxon(one, other).pvalue)
+
+
+def verdict_table(rows: list[dict[str, Any]], metric: str, folds: int, repeats: int) -> Table:
+    caption = (
+        f"{repeats} × {folds} folds. Rank: mean place among the models of a fold. p: Wilcoxon's signed-rank test "
+        "against the best; folds share rows, so that small values flatter."
+    )
+    table = Table(header_style="bold", caption=caption, caption_justify="left")
+    table.add_column("model")
+    for heading in (f"{metric}, mean ± deviation", "rank", "p", "seconds a fit"):
+        table.add_column(heading, justify="right")
+    for i, row in enumerate(rows):
+        style = "bold green" if i == 0 else ("" if row["p"] >= 0.05 else "dim")
+        p = "–" if row["p"] is None else f"{row['p']:.3f}"
+        cells = (f"{row['mean']:.3f} ± {row['deviation']:.3f}", f"{row['rank']:.1f}", p, f"{row['seconds']:.2f}")
+        table.add_row(row["model"], *cells, style=style)
+    return table

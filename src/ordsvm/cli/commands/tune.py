@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from joblib import parallel_config
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+
+from ordsvm import save
+from ordsvm.cli.commands.train import HoldOut, Output, about, evaluation_on
+from ordsvm.cli.data import (
+    DataFile,
+    Drop,
+    Format,
+    Json,
+    Model,
+    Order,
+    Request,
+    Seed,
+    SolverOption,
+    Target,
+    Text,
+    Training,
+    Where,
+    held_out_rows,
+    training_data,
+)
+from ordsvm.cli.heat import heat_map
+from ordsvm.cli.machines import make_machine, solver_options, takes_parameters
+from ordsvm.cli.output import err, note, out, print_json
+from ordsvm.cli.summary import summarise, summary_table
+from ordsvm.files import require_writable
+from ordsvm.metrics import SCORERS
+from ordsvm.model_selection import OrdinalSearchCV
+from ordsvm.tables import TableModel
+
+Folds = Annotated[int, typer.Option("--folds", help="Of the cross-validation.")]
+Metric = Annotated[str, typer.Option("--metric", metavar="NAME", help=f"What to go by: {', '.join(SCORERS)}.")]
+Jobs = Annotated[int, typer.Option("--jobs", help="Folds at a time; -1: as many as there are cores.")]
+
+
+@takes_parameters
+def tune(
+    data: DataFile,
+    output: Output,
+    target: Target = "",
+    model: Model = "svor",
+    order: Order = "",
+    text: Text = [],  # noqa: B006 (Typer copies it)
+    drop: Drop = [],  # noqa: B006
+    where: Where = [],  # noqa: B006
+    format: Format = None,
+    hold_out: HoldOut = 0.0,
+    folds: Folds = 5,
+    metric: Metric = "mae",
+    jobs: Jobs = -1,
+    solver_option: SolverOption = [],  # noqa: B006
+    seed: Seed = 0,
+    json: Json = False,
+    **parameters: Any,
+) -> None:
+    """Search for the best C and gamma, first 7 × 7 coarsely, then 9 × 9 finely, and write the winner.
+
+    The search is Chu & Keerthi's (2007): log10 C and log10 of 2·gamma from −3 to 3, then steps of 0.2 around the best.
+    """
+    if metric not in SCORERS:
+        raise ValueError(f"--metric {metric} is unknown: give one of {', '.join(SCORERS)}.")
+    parameters["solver"] = solver_options(parameters["solver"], solver_option)
+    training = training_data(Request(data, target, order, text, drop, where, format))
+    machine = make_machine(model, parameters, training.categories)
+    require_writable(output)
+    chosen, kept_back = held_out_rows(training, hold_out, seed)
+    search = searched(training, machine, chosen, folds, metric, jobs)
+    fitted = winner(search, training, target)
+    tried = tuning(search, metric)
+    fitted.about_ = about(training, chosen, kept_back) | {"tuning": tried}
+    held_out = evaluation_on(fitted, training, kept_back) if len(kept_back) else None
+    save(fitted, output)
+    if json:
+        print_json(summarise(fitted, held_out) | {"output": output, "tuning": tried})
+        return
+    for picture in heat_maps(tried):
+        out.print(picture)
+        out.print()
+    out.print(summary_table(fitted, held_out, output))
+
+
+class _CountingScorer:
+    """A scorer that moves a progress bar."""
+
+    def __init__(self, scorer: Any, bar: Progress, task: Any) -> None:
+        self._scorer, self._bar, self._task = scorer, bar, task
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        score = self._scorer(estimator, X, y)
+        self._bar.advance(self._task)
+        return score
+
+
+def searched(training: Training, machine: Any, chosen: Any, folds: int, metric: str, jobs: int) -> OrdinalSearchCV:
+    steps = [("encoder", training.encoder), ("machine", machine)]
+    estimator = Pipeline(steps if training.encoder is not None else steps[1:])
+    rows, labels = training.take(chosen)
+    columns = (
+        TextColumn("[bold]searching"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("fits"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        has_gamma = getattr(machine, "kernel", "linear") != "linear"
+        scorer = _CountingScorer(SCORERS[metric], bar, bar.add_task("", total=folds * (130 if has_gamma else 16)))
+        search = OrdinalSearchCV(estimator, scoring=scorer, cv=folds, n_jobs=jobs, error_score="raise")
+        # Threads share the bar, and the core works without Python's lock.
+        with parallel_config("threading"), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            search.fit(rows, labels)
+    limited = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+    if limited:
+        note(f"{limited} fits met a limit before they converged; the winner's own proof is below.")
+    return search
+
+
+def winner(search: OrdinalSearchCV, training: Training, target: str) -> TableModel:
+    """The best machine, trained on all rows, with its encoder."""
+    best = search.best_estimator_
+    fitted = TableModel(search.estimator[-1].set_params(**best[-1].get_params()), training.encoder, target)
+    fitted.encoder_ = best[0] if training.encoder is not None else None
+    fitted.machine_ = best[-1]
+    return fitted
+
+
+def tuning(search: OrdinalSearchCV, metric: str) -> dict[str, Any]:
+    """What was tried and how good it was, for heat maps."""
+    results = search.cv_results_
+    names = [name for name in results if name.startswith("param_")]
+    sign = 1.0 if SCORERS[metric].greater_is_better else -1.0
+    tried = {name.split("__")[-1]: np.asarray(results[name], dtype=np.float64) for name in names}
+    stage = np.asarray(results.get("stage", np.ones(len(results["params"]))), dtype=np.int64)
+    score = sign * np.asarray(results["mean_test_score"])
+    return {"metric": metric, "folds": int(search.n_splits_), "score": score, "stage": stage, "tried": tried}
+
+
+def heat_maps(tried: dict[str, Any]) -> list[Table]:
+    stages = {1: "coarse", 2: "fine"}
+    return [heat_map(tried, stage, name) for stage, name in stages.items() if np.any(tried["stage"] == stage)]

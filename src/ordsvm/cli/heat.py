@@ -1,0 +1,58 @@
+"""The grid of a search as coloured cells in a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from ordsvm.metrics import SCORERS
+
+# Dark for the worst, light for the best: the perceptual order of lightness, whatever the colours.
+COLOURS = np.array([[46, 20, 80], [60, 78, 138], [38, 130, 142], [83, 197, 104], [240, 230, 80]], dtype=float)
+
+
+def heat_map(tried: dict[str, Any], stage: int, name: str) -> Table:
+    """Mean scores of one stage: gamma downwards, C to the right, the best in bold with a mark."""
+    here = tried["stage"] == stage
+    score = tried["score"][here]
+    C = tried["tried"]["C"][here]
+    gamma = tried["tried"].get("gamma", np.zeros(len(tried["stage"])))[here]
+    greater = SCORERS[tried["metric"]].greater_is_better
+    best = int(np.argmax(score if greater else -score))
+    columns, lines = np.unique(C), np.unique(gamma)
+    and_gamma = " and gamma (down)" if len(lines) > 1 else ""
+    table = Table(
+        box=None, padding=(0, 0), title=f"{name}: {tried['metric']} by C (right){and_gamma}", title_style="bold"
+    )
+    table.add_column("", justify="right")
+    for value in columns:
+        table.add_column(f" {value:.3g} ", justify="right", header_style="dim")
+    for line in lines[::-1]:
+        cells = [Text(f"{line:.3g} " if len(lines) > 1 else "", style="dim")]
+        for value in columns:
+            where = np.flatnonzero((value == C) & (gamma == line))
+            cells.append(_cell(score, where, best, greater))
+        table.add_row(*cells)
+    return table
+
+
+def _cell(score: Any, where: Any, best: int, greater: bool) -> Text:
+    if not len(where):
+        return Text("")
+    value = score[where[0]]
+    spread = np.ptp(score) or 1.0
+    goodness = (value - score.min()) / spread if greater else (score.max() - value) / spread
+    red, green, blue = colour(goodness)
+    ink = "black" if goodness > 0.55 else "white"
+    mark = "*" if where[0] == best else " "
+    return Text(f" {value:.3f}{mark}", style=f"{'bold ' if mark == '*' else ''}{ink} on rgb({red},{green},{blue})")
+
+
+def colour(goodness: float) -> tuple[int, int, int]:
+    """Between 0, the worst, and 1, the best."""
+    place = np.linspace(0, 1, len(COLOURS))
+    red, green, blue = (round(float(np.interp(goodness, place, channel))) for channel in COLOURS.T)
+    return red, green, blue

@@ -129,9 +129,8 @@ def _about_training(charts: Any, figures: dict[str, Any], model: Any, machine: A
     )
     looks = result.history
     if not looks:
-        return [
-            _section("How training converged", "", proof + '<p class="soft">It ended before the first look at it.</p>')
-        ]
+        proof += '<p class="soft">It ended before there was a look at it.</p>'
+        return [_section("How training converged", "", proof), *_tuning(charts, figures, model)]
     figures["convergence"], figures["objective"] = charts.convergence_chart(result), charts.objective_chart(result)
     parts = [
         _section("How training converged", "", proof),

@@ -1,0 +1,123 @@
+"""The report in a browser: it draws, sorts and shows details, without an error and without a request."""
+
+import json
+import shutil
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordsvm.cli.app import run
+from tests.cases import random_data
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (BROWSER and DRIVER), reason="no Chromium with chromedriver is installed"),
+]
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+    "--disable-component-update", "--no-first-run",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The report of a tuned model whose labels and cells try to be markup."""
+    folder = tmp_path_factory.mktemp("report")
+    X, y = random_data(0, n=400, n_ranks=3, noise=2.0)
+    labels = np.array(["<b>low</b>", "mid & more", "</script><script>boom()</script>"])
+    frame = pd.DataFrame(X[:, :2], columns=["<img src=x onerror=boom()>", "b"]).assign(y=labels[y])
+    frame.to_csv(folder / "data.csv", index=False)
+    order = ["--order", ",".join(labels), "--hold-out", "0.4", "--folds", "2", "--tol", "0.01"]
+    assert run(["tune", str(folder / "data.csv"), "-t", "y", *order, "-o", str(folder / "m")]) == 0
+    assert run(["report", str(folder / "m"), str(folder / "data.csv"), "-o", str(folder / "page.html")]) == 0
+    return folder / "page.html"
+
+
+@pytest.fixture(scope="module")
+def browser(page):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.get(page.as_uri())
+    yield driver
+    driver.quit()
+
+
+def eventually(browser, script, holds):
+    """What the script returns, asked for until it is as it should be: browsers draw when they find the time."""
+    for _ in range(50):
+        value = browser.execute_script(script)
+        if holds(value):
+            break
+        time.sleep(0.1)
+    return value
+
+
+def test_charts_are_drawn(browser):
+    assert browser.execute_script("return document.documentElement.dataset.drawn") == "true"
+    charts = browser.execute_script("return [...document.querySelectorAll('.chart')].map(c => c.id)")
+    drawn = browser.execute_script("return [...document.querySelectorAll('.chart .main-svg')].length")
+    assert {"confusion", "scores", "ranks", "regions", "tuning-coarse", "tuning-fine"} <= set(charts)
+    assert drawn >= len(charts)
+    sizes = browser.execute_script("return [...document.querySelectorAll('.chart')].map(c => c.clientWidth)")
+    assert min(sizes) > 200
+
+
+def test_labels_are_text(browser):
+    """What stands in the data is shown, not executed."""
+    text = browser.execute_script("return document.getElementById('mistakes').textContent")
+    assert "<b>low</b>" in text
+    assert browser.execute_script("return document.querySelectorAll('img').length") == 0
+
+
+def test_sorting(browser):
+    rows = "return [...document.querySelectorAll('#mistakes tbody tr')].map(r => Number(r.cells[0].textContent))"
+    heading = browser.find_element("css selector", "#mistakes th button")
+    browser.execute_script("arguments[0].click()", heading)
+    falling = browser.execute_script(rows)
+    browser.execute_script("arguments[0].click()", heading)
+    assert falling == sorted(falling, reverse=True)
+    assert browser.execute_script(rows) == falling[::-1]
+    assert len(falling) > 10
+
+
+def test_hover(browser):
+    script = """const chart = document.getElementById("ranks");
+        Plotly.Fx.hover(chart, [{curveNumber: 0, pointNumber: 1}]);
+        return [...chart.querySelectorAll(".hoverlayer text")].map(t => t.textContent).join(" ");"""
+    assert "mid & more" in eventually(browser, script, bool)
+
+
+def test_light_and_dark(browser):
+    background = "return getComputedStyle(document.body).backgroundColor"
+    first = browser.execute_script(background)
+    browser.execute_script("document.querySelector('button.theme').click()")
+    assert browser.execute_script(background) != first
+    ink = browser.execute_script("return document.getElementById('ranks').layout.font.color")
+    assert ink == browser.execute_script(
+        "return getComputedStyle(document.documentElement).getPropertyValue('--ink').trim()"
+    )
+
+
+def test_on_a_phone(browser):
+    metrics = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    wide = eventually(browser, "return document.documentElement.scrollWidth", lambda pixels: pixels <= 390)
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide <= 390
+
+
+def test_no_error_and_no_request(browser, page):
+    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    assert [url for url in asked if not url.startswith("data:")] == [page.as_uri()]

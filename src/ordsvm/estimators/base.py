@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm.checks import check_number, check_positive
+from ordsvm.estimators.callbacks import reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.machine import Machine, canonical, fingerprint, finite_scores
 from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
@@ -92,6 +93,7 @@ class KernelMachine(Machine):
         """A function may know what to do with NaN; its values are checked instead."""
         return callable(self.kernel) and not isinstance(self.kernel, Kernel)
 
+    @reports_to_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains on samples X with labels or targets y."""
         return self._fit_task(*self._prepare(X, y, sample_weight))

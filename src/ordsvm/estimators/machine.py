@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm.checks import caller_level, check_positive
+from ordsvm.estimators.callbacks import CallbackSupportMixin, all_callbacks
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult
 from ordsvm.solvers import Control
@@ -21,7 +22,7 @@ from ordsvm.solvers.team import usable_threads
 Floats = NDArray[np.float64]
 
 
-class Machine(BaseEstimator):
+class Machine(CallbackSupportMixin, BaseEstimator):
     """A machine trained by a solver that has limits and reports to a callback."""
 
     C: Any
@@ -54,7 +55,7 @@ class Machine(BaseEstimator):
             tol=float(self.tol),
             max_iter=check_max_iter(self.max_iter),
             time_limit=self.time_limit,
-            callback=self.callback,
+            callback=all_callbacks(self),
             verbose=bool(self.verbose),
             n_threads=usable_threads(self.n_threads),
         )

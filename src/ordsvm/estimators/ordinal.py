@@ -18,6 +18,7 @@ from ordsvm import formulations
 from ordsvm.checks import caller_level, check_flag
 from ordsvm.costs import cost_matrix, threshold_costs
 from ordsvm.estimators.base import KernelMachine, Task
+from ordsvm.estimators.callbacks import reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation, hold_out
 from ordsvm.estimators.validation import (
     check_fraction,
@@ -185,6 +186,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
 
+    @reports_to_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Self:
         """Trains on samples X with labels y.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm.checks import check_choice, check_flag, shortened
+from ordsvm.estimators.callbacks import reports_to_callbacks
 from ordsvm.estimators.linear.streams import is_stream, require_rows_in_memory, training_rows
 from ordsvm.estimators.machine import Machine, fingerprint, finite_scores, readable
 from ordsvm.estimators.validation import check_magnitude, check_seed
@@ -66,6 +67,7 @@ class LinearMachine(Machine):
         tags.input_tags.sparse = True
         return tags
 
+    @reports_to_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on samples X with labels or targets y.
 

@@ -7,7 +7,19 @@ from threading import Thread, main_thread
 import numpy as np
 import pytest
 
-from ordsvm import SVC, SVOR, SVOREX, SVORIM, SVR, Decomposition, ShashuaLevinSVOR, certify, formulations
+from ordsvm import (
+    SVC,
+    SVOR,
+    SVOREX,
+    SVORIM,
+    SVR,
+    Decomposition,
+    ParsmoCache,
+    ParsmoLight,
+    ShashuaLevinSVOR,
+    certify,
+    formulations,
+)
 from ordsvm.kernels import RBF, Custom, Linear, Precomputed
 from ordsvm.problem import Thresholds
 from ordsvm.solvers import Control, KernelMatrix, solve
@@ -283,6 +295,16 @@ def test_svc_and_svr_equal_those_of_the_default_solver():
             ours, theirs = (estimator(solver=name, **options).fit(X, target) for name in ("decomposition", "auto"))
             assert ours.result_.objective == pytest.approx(theirs.result_.objective, rel=1e-4)
             np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=0, atol=0.01)
+
+
+@pytest.mark.parametrize("solver", [Decomposition(block_size=100), ParsmoLight(), ParsmoCache()], ids=lambda s: s.name)
+def test_early_stopping_keeps_the_best_look(solver):
+    X, y = random_data(18, n=600, noise=3.0)
+    model = SVORIM(C=100.0, gamma=2.0, early_stopping=True, n_iter_no_change=3, solver=solver).fit(X, y)
+    errors = [progress.validation_mae for progress in model.result_.history]
+    assert model.result_.status == "early_stopping"
+    assert len(errors) > 3
+    assert errors[model.result_.best_look] == min(errors)
 
 
 # Bad options

@@ -107,6 +107,10 @@ LONG_FITS = {
     "SVOR-gcd": "interrupted_fit(SVOR(C=1e6, tol=1e-6, solver='gcd'), X, y)",
     "SVORIM-smo": "interrupted_fit(SVORIM(C=1e6, tol=1e-6, solver='smo'), X, y)",
     "SVOREX-smo": "interrupted_fit(SVOREX(C=1e6, tol=1e-6, solver='smo'), X, y)",
+    "SVORIM-parsmo": "interrupted_fit(SVORIM(C=1e6, tol=1e-6, solver='parsmo-light', n_threads=2), X, y)",
+    "SVOREX-decomposition": """
+interrupted_fit(SVOREX(C=1e6, tol=1e-6, solver='decomposition', n_threads=2), X, y, inside="_iterate")
+""",
     "callback": "interrupted_fit(SVORIM(C=1e6, tol=1e-6, callback=lambda progress: False), X, y)",
     "callable-kernel": """
 def kernel(A, B):

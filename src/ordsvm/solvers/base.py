@@ -128,14 +128,17 @@ class Run:
         self._start_thresholds()
         self._seen = (self.problem.beta(self.alpha), self.score.copy())
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
-        self.report_every = control.report_every
+        self.look_every(control.report_every)
         self._next_look = self.started + CADENCE
-        self._next_step = control.report_every
         self._earlier = (0, 0)
         self._proof: _Proof | None = None
 
     def seconds(self) -> float:
         return time.perf_counter() - self.started
+
+    def look_every(self, steps: int) -> None:
+        """To be called by a solver whose steps do more than one hinge's or pair's, before its first one."""
+        self.report_every = self._next_step = steps
 
     def table(self) -> _core.Table:
         h = self.problem.hinges

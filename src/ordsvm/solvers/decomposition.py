@@ -97,6 +97,8 @@ class Decomposition:
         check_seed_number(self.seed)
 
     def solve(self, run: Run) -> None:
+        if run.control.examiner is not None:
+            run.look_every(1)
         run.close(Scheme(self, run).work())
 
 

@@ -45,6 +45,8 @@ class ParsmoLight:
     def solve(self, run: Run) -> None:
         threads = usable_threads(run.control.n_threads)
         options = _core.ParsmoOptions(self.others, int(self.q), float(self.epsilon), bool(self.gathering), threads)
+        if run.control.examiner is not None:
+            run.look_every(max(1, run.report_every // int(self.q)))
         run.native(_core.parsmo, self.precision, options)
 
 

@@ -11,8 +11,8 @@ namespace ordsvm {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// Around the widths of vectors (8 and 16) and of chunks (128).
-const std::vector<Index> sizes = {0, 1, 7, 8, 9, 15, 16, 17, 127, 128, 129, 1000};
+// Around the widths of vectors (4 and 8) and of chunks (128).
+const std::vector<Index> sizes = {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 127, 128, 129, 1000};
 
 // exponential
 

@@ -171,6 +171,14 @@ def test_fits_that_fail():
         OrdinalSearchCV(SVOR(), grid, cv=3, error_score="raise").fit(X, Y)
 
 
+def test_a_kernel_that_does_not_exist_fails_alone():
+    with pytest.warns(FitFailedWarning, match=r"gamma=-1.0 is not valid"):
+        search = OrdinalSearchCV(SVOR(), {"C": [1.0, 2.0], "gamma": [-1.0, 0.5]}, cv=3).fit(X, Y)
+    np.testing.assert_array_equal(np.isnan(search.cv_results_["mean_test_score"]), [True, False, True, False])
+    with pytest.raises(ValueError, match="Invalid parameter 'price' for estimator SVOR"):
+        OrdinalSearchCV(SVOR(), {"price": [1.0]}).fit(X, Y)
+
+
 # Two stages
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Evaluation:
             return self._collect(len(candidates), self._single_jobs(candidates))
         if self._can_share_kernels(own):
             return self._collect(len(candidates), self._kernel_jobs(own), require="sharedmem")
-        return self._collect(len(candidates), self._path_jobs(own))
+        return self._collect(len(candidates), self._path_jobs(own, grouped(own, lambda name: name != "C")))
 
     # The estimator
 
@@ -79,9 +80,6 @@ class Evaluation:
             for fold in self.folds
         ]
 
-    def _view(self, fold: int) -> Any:
-        return self._views[fold % len(self._views)]
-
     def _own_parameters(self, candidates: Sequence[Parameters]) -> list[Parameters] | None:
         """The candidates with the machine's own names of its parameters; None if there are others."""
         if any(not name.startswith(self.prefix) for parameters in candidates for name in parameters):
@@ -89,31 +87,32 @@ class Evaluation:
         cut = len(self.prefix)
         return [{name[cut:]: value for name, value in parameters.items()} for parameters in candidates]
 
-    # Jobs
+    # Jobs: what they need of the data is cut out when they run
 
     def _single_jobs(self, candidates: Sequence[Parameters]) -> list[Job]:
         """One candidate at a time, as for any estimator."""
 
-        def job(place: int, fold: int) -> Job:
+        def run(place: int, fold: int) -> list[Outcome]:
             samples = self._samples(fold, self.X, is_pairwise(self.estimator))
-            parameters = candidates[place]
-            return Job([place], fold, lambda: follow(self._fresh, [parameters], *samples, self.judge))
+            return follow(self._fresh, [candidates[place]], *samples, self.judge)
 
-        return [job(place, fold) for place in range(len(candidates)) for fold in range(len(self.folds))]
+        pairs = product(range(len(candidates)), range(len(self.folds)))
+        return [Job([place], fold, partial(run, place, fold)) for place, fold in pairs]
 
     def _fresh(self, parameters: Parameters) -> Any:
         return clone(self.estimator).set_params(**parameters)
 
-    def _path_jobs(self, own: Sequence[Parameters]) -> list[Job]:
-        """All candidates that differ in C alone."""
+    def _path_jobs(self, own: Sequence[Parameters], groups: list[list[int]]) -> list[Job]:
+        """The candidates of a group without anything shared but the path along C."""
+        views = self._views
 
-        def job(places: list[int], fold: int) -> Job:
-            samples = self._samples(fold, self._view(fold), is_pairwise(self.machine))
-            chosen = [own[place] for place in places]
-            return Job(places, fold, lambda: follow(self._fresh_machine, chosen, *samples, self.judge))
+        def run(places: list[int], fold: int) -> list[Outcome]:
+            samples = self._samples(fold, views[fold % len(views)], is_pairwise(self.machine))
+            return follow(self._fresh_machine, [own[place] for place in places], *samples, self.judge)
 
-        groups = grouped(own, lambda name: name != "C")
-        return [job(places, fold) for places in groups for fold in range(len(self.folds))]
+        return [
+            Job(places, fold, partial(run, places, fold)) for places, fold in product(groups, range(len(self.folds)))
+        ]
 
     def _fresh_machine(self, parameters: Parameters) -> Any:
         return clone(self.machine).set_params(**parameters)
@@ -127,30 +126,35 @@ class Evaluation:
         return 8.0 * n * n * (1 + 2 * workers) <= self.memory_limit
 
     def _kernel_jobs(self, own: Sequence[Parameters]) -> list[Job]:
-        """All candidates with the same kernel."""
+        """All candidates with the same kernel. Those with bad parameters are left to fail by themselves."""
         views = [clone(self.machine)._check_training_data(view) for view in self._views]
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
+        groups = grouped(own, lambda name: name in KERNEL_PARAMETERS)
+        failing = [places for places in groups if not all(self._is_valid(own[place]) for place in places)]
         plans: list[tuple[list[int], int, Kernel, Hashable]] = []
-        for places in grouped(own, lambda name: name in KERNEL_PARAMETERS):
-            machine = self._fresh_machine(own[places[0]])
-            for fold in range(len(self.folds)):
-                which = fold % len(views)
-                kernel = machine._make_kernel(take(views[which], self.folds[fold].train))
-                plans.append((places, fold, kernel, (which, kernel)))
+        for places, fold in product((places for places in groups if places not in failing), range(len(self.folds))):
+            which = fold % len(views)
+            kernel = self._fresh_machine(own[places[0]])._make_kernel(take(views[which], self.folds[fold].train))
+            plans.append((places, fold, kernel, (which, kernel)))
         store = KernelStore(plan[-1] for plan in plans)
 
-        def job(places: list[int], fold: int, kernel: Kernel, name: Hashable) -> Job:
-            def run() -> list[Outcome]:
-                known = KnownKernel(store.get(name, kernel, views[fold % len(views)]))
-                chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
-                samples = self._samples(fold, numbers, pairwise=False)
-                outcomes = follow(lambda p: self._fresh_machine(p | {"kernel": known}), chosen, *samples, self.judge)
-                store.used(name)
-                return outcomes
+        def run(places: list[int], fold: int, kernel: Kernel, name: Hashable) -> list[Outcome]:
+            known = KnownKernel(store.get(name, kernel, views[fold % len(views)]))
+            chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
+            samples = self._samples(fold, numbers, pairwise=False)
+            outcomes = follow(lambda p: self._fresh_machine(p | {"kernel": known}), chosen, *samples, self.judge)
+            store.used(name)
+            return outcomes
 
-            return Job(places, fold, run)
+        shared = [Job(plan[0], plan[1], partial(run, *plan)) for plan in plans]
+        return shared + self._path_jobs(own, failing)
 
-        return [job(*plan) for plan in plans]
+    def _is_valid(self, parameters: Parameters) -> bool:
+        try:
+            self._fresh_machine(parameters)._check_parameters()
+        except ValueError:
+            return False
+        return True
 
     def _samples(self, fold: int, X: Any, pairwise: bool) -> tuple[Samples, Samples]:
         """Those to train on and those to test."""

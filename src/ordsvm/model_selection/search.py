@@ -24,10 +24,10 @@ from ordsvm.model_selection.results import Table, results_table
 class OrdinalSearchCV(GridSearchCV):
     """Cross-validated search for the parameters of a machine, with the results and habits of `GridSearchCV`.
 
-    It gives the answers of `GridSearchCV` in a fraction of the time. A kernel matrix is computed once for each set of
-    kernel parameters and shared by all C and all folds. C runs upwards, and every fit starts from the one before. Folds
-    run side by side, in threads that share the matrices. Other estimators than the machines of this package are
-    searched as `GridSearchCV` does it.
+    It gives the answers of `GridSearchCV`, up to what `tol` leaves open, in less time. A kernel matrix is computed
+    once for each set of kernel parameters and shared by all C and all folds. C runs upwards, and every fit starts from
+    the one before. Folds run side by side, in threads that share the matrices. Other estimators than the machines of
+    this package are searched as `GridSearchCV` does it.
 
     Parameters
     ----------
@@ -115,13 +115,9 @@ class OrdinalSearchCV(GridSearchCV):
     def _choose_scorers(self) -> dict[str, Scorer]:
         """Scorers by the names they have in the results; the attributes are those of `GridSearchCV`."""
         several = isinstance(self.scoring, (list, tuple, set, dict))
-        named = (
-            self.scoring
-            if isinstance(self.scoring, dict)
-            else {name: name for name in self.scoring}
-            if several
-            else {"score": self.scoring}
-        )
+        named = self.scoring if several else {"score": self.scoring}
+        if not isinstance(named, dict):
+            named = {name: name for name in named}
         scorers = {name: self._scorer(scoring) for name, scoring in named.items()}
         self.multimetric_ = several
         self.scorer_ = scorers if several else scorers["score"]
@@ -134,9 +130,9 @@ class OrdinalSearchCV(GridSearchCV):
 
     def _scorer(self, scoring: Any) -> Scorer:
         known = {**SCORERS, **PROBABILITY_SCORERS}
-        return (
-            known[scoring] if isinstance(scoring, str) and scoring in known else check_scoring(self.estimator, scoring)
-        )
+        if isinstance(scoring, str) and scoring in known:
+            return known[scoring]
+        return check_scoring(self.estimator, scoring)
 
     def _search(self, evaluation: Evaluation) -> Table:
         names = list(evaluation.judge.scorers)

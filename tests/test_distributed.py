@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -119,6 +120,17 @@ def test_a_proof_that_stays_on_the_workers_is_in_the_result(client, monkeypatch)
     assert model.result_.relative_gap <= 0.1
     with pytest.raises(ValueError, match="stayed on the workers"):
         ordsvm.certify(model, X, y)
+
+
+def test_nothing_is_left_on_the_workers(client):
+    X, y = ranked(n=60)
+    on_dask.LinearSVC(C=0.1, tol=0.1).fit(chunks(X, 30, 30), chunks(y, 30, 30))
+    deadline = time.monotonic() + 10
+    while (left := client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))) and (
+        time.monotonic() < deadline
+    ):
+        time.sleep(0.05)
+    assert left == 0
 
 
 def test_tuples_of_rows_and_labels(client):

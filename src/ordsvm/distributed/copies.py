@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -36,6 +36,9 @@ class Copies:
             for beta, owner, copies in zip(betas, owners, before, strict=True)
         ]
 
+    def close(self) -> None:
+        release([copy.future for copies in self._kept for copy in copies])
+
     def of(self, number: int, alive: Sequence[str]) -> Future | None:
         """The latest copy for a shard that has been made and is still there."""
         copies = self._kept[number] if self._kept else []
@@ -47,7 +50,7 @@ def kept(beta: Any) -> Any:
     return beta
 
 
-def release(*futures: Sequence[Future]) -> None:
+def release(*futures: Iterable[Future]) -> None:
     """At once: what only Python's garbage collector finds would stay in the memory of workers for rounds."""
-    for future in chain.from_iterable(futures):
+    for future in list(chain.from_iterable(futures)):
         future.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm.checks import shortened
 from ordsvm.distributed.cluster import assigned, connected, slots
 from ordsvm.distributed.cocoa import CoCoA
+from ordsvm.distributed.copies import release
 from ordsvm.distributed.loading import Coding, Summary, assemble, load, summary
 from ordsvm.distributed.partitions import Block, blocks_of, is_distributed, map_blocks
 from ordsvm.distributed.rounds import Place, Rounds
@@ -24,6 +26,7 @@ from ordsvm.estimators.linear.base import LinearMachine, LinearTask
 from ordsvm.estimators.validation import check_seed, class_weights
 from ordsvm.labels import Ranks
 from ordsvm.linear.rank_dcd import FINEST_FLOAT
+from ordsvm.linear.solution import LinearSolution
 
 
 class DistributedMachine(LinearMachine):
@@ -49,19 +52,27 @@ class DistributedMachine(LinearMachine):
         blocks = blocks_of(X, y, sample_weight)
         with connected(client) as client:
             loaded, summaries = self._loaded(client, blocks)
-            self._keep_features(X, summaries)
-            task, coding = self._formulated(summaries)
-            job = self._job(task, summaries)
-            numbers = self._divided(client, loaded, summaries)
-            places = [_place(client, job, coding, worker, [loaded[n] for n in own]) for worker, own in numbers]
-            rounds = Rounds(client, job, places, self._solver_options(), self._control())
-            status, state = rounds.run()
-            task, solution = solution_of(rounds, task, status, state, [own for _, own in numbers])
+            try:
+                task, solution = self._solved(client, loaded, X, summaries)
+            finally:
+                release(loaded)
         self._keep(task, solution)
         self._recover(task, solution)
         if not self.result_.converged:
             self._warn(self.result_)
         return self
+
+    def _solved(
+        self, client: Client, loaded: Sequence[Future], X: Any, summaries: Sequence[Summary]
+    ) -> tuple[LinearTask, LinearSolution]:
+        self._keep_features(X, summaries)
+        task, coding = self._formulated(summaries)
+        job = self._job(task, summaries)
+        numbers = self._divided(client, loaded, summaries)
+        places = [_place(client, job, coding, worker, [loaded[n] for n in own]) for worker, own in numbers]
+        with closing(Rounds(client, job, places, self._solver_options(), self._control())) as rounds:
+            status, state = rounds.run()
+            return solution_of(rounds, task, status, state, [own for _, own in numbers])
 
     def predict(self, X: Any) -> Any:
         """As the machine of the same name in ordsvm; of distributed rows not computed yet, and divided as they are."""

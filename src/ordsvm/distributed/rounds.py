@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import astuple, dataclass, replace
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from distributed import Client, Future, wait
@@ -68,13 +69,19 @@ class Rounds:
         self.started = time.perf_counter()
         self.client, self.job, self.solver, self.control = client, job, solver, control
         self.places = list(places)
-        self.n_rounds = self.n_losses = 0
+        self.n_rounds = 0
         self.history: list[Progress] = []
-        self._shards = [place.make(place.worker) for place in self.places]
+        self._futures: WeakSet[Future] = WeakSet()
         self._copies = Copies(client)
+        self._shards = [self._made(place) for place in self.places]
         self._tau = 1.0
-        self._best = (np.inf, 0)  # gap, and the round that had it
+        self._best = (np.inf, 0)  # gap, and the round that had it; below 0 where there is no more to gain
         self._measure()
+
+    def close(self) -> None:
+        """Leaves nothing on the workers."""
+        self._copies.close()
+        release(self._futures)
 
     def seconds(self) -> float:
         return time.perf_counter() - self.started
@@ -119,7 +126,14 @@ class Rounds:
         self.job = replace(self.job, sigma=float(len(sizes)), rho=rho, n_samples=n_samples)
 
     def _on(self, place: Place, function: Callable[..., Any], *arguments: Any) -> Future:
-        return self.client.submit(function, *arguments, workers=[place.worker], pure=False)
+        future = self.client.submit(function, *arguments, workers=[place.worker], pure=False)
+        self._futures.add(future)
+        return future
+
+    def _made(self, place: Place) -> Future:
+        shard = place.make(place.worker)
+        self._futures.add(shard)
+        return shard
 
     def _round(self, state: State, before: State) -> State:
         step = self._step(state, before)
@@ -204,7 +218,6 @@ class Rounds:
 
     def _moved(self) -> list[int]:
         """Shards whose workers are lost go to those that have the fewest; which ones these are."""
-        self.n_losses += 1
         try:
             self.client.wait_for_workers(1, timeout=WAIT)
         except TimeoutError:
@@ -216,7 +229,7 @@ class Rounds:
         for number in lost:
             load = [place.worker for place in self.places]
             self.places[number] = place = replace(self.places[number], worker=min(alive, key=load.count))
-            self._shards[number] = place.make(place.worker)
+            self._shards[number] = self._made(place)
         return lost
 
     def _zeros(self, number: int) -> Future:
@@ -240,18 +253,16 @@ class Rounds:
         least, seen = self._best
         if proof.gap < 0.9 * least:
             self._best = (proof.gap, self.n_rounds)
-        elif self.n_rounds - seen >= PATIENCE or proof.gap > 100 * least:
-            self._tau = 1.0
-            if self.job.rho < 1.0:
-                self.job = replace(self.job, rho=min(1.0, 5 * self.job.rho))
-            elif not self.job.precise:
-                self.job = replace(self.job, precise=True)
-            elif self.n_rounds - seen >= 4 * PATIENCE:
-                self._best = (least, -1)
-                return
-            else:
-                return
-            self._best = (proof.gap, self.n_rounds)
+            return
+        idle = self.n_rounds - seen
+        if idle < PATIENCE and proof.gap < 100 * least:
+            return
+        if self.job.rho == 1.0 and self.job.precise:
+            self._best = (least, -1) if idle >= 4 * PATIENCE else self._best
+            return
+        change = {"rho": min(1.0, 5 * self.job.rho)} if self.job.rho < 1.0 else {"precise": True}
+        self.job = replace(self.job, **change)
+        self._best, self._tau = (proof.gap, self.n_rounds), 1.0
 
     def _look(self, proof: Certificate) -> bool:
         progress = Progress(

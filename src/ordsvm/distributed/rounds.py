@@ -3,7 +3,8 @@
 a round   every worker descends on its own rows (shard.py), the parts of all are added up along a tree, and every
           worker proves what the sum is worth on its own rows: weights travel once up the tree and once down
 momentum  rounds are steps of proximal gradient descent in a metric of blocks, so they begin ahead of where the last
-          one ended, as Nesterov and Beck & Teboulle (2009) have it, and from there again where the dual falls
+          one ended, as Nesterov and Beck & Teboulle (2009) have it, and from there again where the dual falls; a
+          single shard is better off without
 biases    go a share rho of their way to the sums of β before a round, and rho of what these move in it
 a loss    the dual variables of a shard are copied to another worker after every round. When a worker is lost, its
           rows are computed again by Dask, its variables taken from the copies, weights built from variables, and
@@ -98,7 +99,7 @@ class Rounds:
                 continue
             self.n_rounds += 1
             self._copies.make(after.betas, [place.worker for place in self.places])
-            if after.proof.dual < state.proof.dual:
+            if after.proof.dual < state.proof.dual or len(self.places) == 1:
                 self._tau = 1.0
             if before is not state:
                 release(before.betas, [before.shared])

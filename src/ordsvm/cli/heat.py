@@ -21,7 +21,8 @@ def heat_map(tried: dict[str, Any], stage: int, name: str) -> Table:
     C = tried["tried"]["C"][here]
     gamma = tried["tried"].get("gamma", np.zeros(len(tried["stage"])))[here]
     greater = SCORERS[tried["metric"]].greater_is_better
-    best = int(np.argmax(score if greater else -score))
+    winner = np.flatnonzero(np.flatnonzero(here) == tried["best"])  # among equals the search has taken one
+    best = int(winner[0]) if len(winner) else int(np.argmax(score if greater else -score))
     columns, lines = np.unique(C), np.unique(gamma)
     and_gamma = " and gamma (down)" if len(lines) > 1 else ""
     table = Table(

@@ -100,9 +100,10 @@ def objective_chart(result: FitResult) -> go.Figure:
         figure.add_scatter(x=seconds, y=values, mode="lines+markers", name=name, line={"color": colour},
                            hovertemplate="%{x:.2f} s: %{y:.6g}<extra></extra>")  # fmt: skip
     figure.update_xaxes(title="seconds")
-    low = result.objective - 20 * max(result.gap, 0.01 * abs(result.objective))
-    highest = max(look.objective for look in looks[len(looks) // 4 :])
-    figure.update_yaxes(range=[low, highest + 0.05 * (highest - low)])
+    later = looks[len(looks) // 4 :]  # the first looks are far off, and would leave no room for the others
+    low, high = min(look.objective - look.gap for look in later), max(look.objective for look in later)
+    margin = 0.1 * (high - low) + 1e-9 * abs(high)
+    figure.update_yaxes(range=[low - margin, high + margin])
     return figure
 
 

@@ -19,10 +19,15 @@ function themed(layout) {
 
 const figures = JSON.parse(document.getElementById("figures").textContent);
 
+// Numbers on a heat map are written on the page's background where a cell is pale.
+function traces(figure) {
+  return figure.data.map((trace) => (trace.texttemplate ? { ...trace, textfont: { color: theme().ink } } : trace));
+}
+
 function drawAll() {
   for (const [name, figure] of Object.entries(figures)) {
     const place = document.getElementById(name);
-    Plotly.react(place, figure.data, themed(figure.layout), { responsive: true, displaylogo: false, displayModeBar: false });
+    Plotly.react(place, traces(figure), themed(figure.layout), { responsive: true, displaylogo: false, displayModeBar: false });
   }
 }
 

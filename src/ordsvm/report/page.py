@@ -81,7 +81,9 @@ def _headline(machine: Any, judged: Judged | None) -> str:
         right = 1 - metrics["mze"].value
         figures.append(("right", f"{right:.1%}", f"at most one rank off: {near.value:.1%}"))
     result = machine.result_
-    figures.append(("from the best possible objective", f"≤ {result.relative_gap:.2%}", f"proven; {result.status}"))
+    figures.append(
+        ("from the best possible objective", f"≤ {100 * result.relative_gap:.2g} %", f"proven; {result.status}")
+    )
     cards = [f'<section><span class="soft">{name}</span><b>{value}</b><span class="soft">{more}</span></section>'
              for name, value, more in figures]  # fmt: skip
     return f'<div class="figures">{"".join(cards)}</div>'
@@ -123,7 +125,7 @@ def _about_training(charts: Any, figures: dict[str, Any], model: Any, machine: A
     proof = (
         f"<p>The objective is {result.objective:.6g}, and the dual solution proves that no model of this kind gets "
         f'below {result.objective - result.gap:.6g}: <span class="proof">the gap is {result.gap:.3g}, '
-        f"{result.relative_gap:.3%} of the objective</span>. Largest violation of the optimality conditions: "
+        f"{100 * result.relative_gap:.2g} % of the objective</span>. Largest violation of the optimality conditions: "
         f"{result.violation:.2g}. Status: {escape(result.status)}, after {result.seconds:.2f} s and {result.n_iter:,} "
         f"steps of {escape(result.solver)}.</p>"
     )
@@ -186,10 +188,8 @@ def _mistakes(mistakes: list[Mistake], n_rows: int) -> str:
     )
     body = "".join(_mistake_row(mistake, numbers[1:]) for mistake in mistakes)
     text = f"The worst {len(mistakes):,}. A click on a heading sorts; rows count from 1."
-    table = (
-        f'<div class="scroll"><table id="mistakes"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
-    return _section(title, text, table)
+    table = f'<table id="mistakes"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return _section(title, text, f'<div class="scroll tall">{table}</div>')
 
 
 def _mistake_row(mistake: Mistake, numbers: list[str]) -> str:
@@ -198,7 +198,9 @@ def _mistake_row(mistake: Mistake, numbers: list[str]) -> str:
         f'<td class="number">{mistake.row}</td><td>{escape(mistake.true)}</td><td>{escape(mistake.predicted)}</td>'
     ]
     cells += [f'<td class="number" data-value="{value!r}">{value:.4g}</td>' for value in values]
-    cells += [f'<td class="cell">{escape(text)}</td>' for text in mistake.cells.values()]
+    cells += [
+        f'<td class="cell{" long" if len(text) > 40 else ""}">{escape(text)}</td>' for text in mistake.cells.values()
+    ]
     return f"<tr>{''.join(cells)}</tr>"
 
 

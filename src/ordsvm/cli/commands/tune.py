@@ -144,7 +144,9 @@ def tuning(search: OrdinalSearchCV, metric: str) -> dict[str, Any]:
     tried = {name.split("__")[-1]: np.asarray(results[name], dtype=np.float64) for name in names}
     stage = np.asarray(results.get("stage", np.ones(len(results["params"]))), dtype=np.int64)
     score = sign * np.asarray(results["mean_test_score"])
-    return {"metric": metric, "folds": int(search.n_splits_), "score": score, "stage": stage, "tried": tried}
+    best = int(search.best_index_)
+    counts = {"metric": metric, "folds": int(search.n_splits_), "best": best}
+    return counts | {"score": score, "stage": stage, "tried": tried}
 
 
 def heat_maps(tried: dict[str, Any]) -> list[Table]:

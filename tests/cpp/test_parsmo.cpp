@@ -139,7 +139,7 @@ TEST(parsmo_finds_the_optimum_of_every_table) {
   }
 }
 
-TEST(parsmo_is_the_same_on_any_number_of_threads_and_keeps_its_state) {
+TEST(parsmo_is_the_same_on_any_number_of_threads) {
   Random random(64);
   const Data data(random, 9000, 2, 3, 1.0);  // worth dividing
   const std::unique_ptr<RowSource> rows = make_rows(rbf, DenseView<double>{data.x.data(), data.n, data.d});

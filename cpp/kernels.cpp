@@ -53,12 +53,10 @@ class DenseRows final : public ChunkedRows<DenseRows<T>> {
     for (Index i = 0; i < n_; ++i)
       for (Index feature = 0; feature < n_features_; ++feature)
         tiles_[place(i, feature)] = data.values[i * n_features_ + feature];
-    const Index size = n_ * n_features_;
-    n_nonzero_ = size - std::count(data.values, data.values + size, T(0));
   }
   Index size() const override { return n_; }
   std::optional<Features> features() const override {
-    return Features{this->kernel_, n_features_, static_cast<double>(n_nonzero_) / std::max<Index>(1, n_ * n_features_)};
+    return Features{this->kernel_, n_features_, 1.0};  // distances by differences, zeros or not: norms would cancel
   }
   Index nonzeros(Index i, SampleIndex* columns, double* values) const override {
     for (Index feature = 0; feature < n_features_; ++feature) {
@@ -89,7 +87,7 @@ class DenseRows final : public ChunkedRows<DenseRows<T>> {
   Index place(Index i, Index feature) const {
     return (i / simd::lanes * n_features_ + feature) * simd::lanes + i % simd::lanes;
   }
-  Index n_, n_features_, n_nonzero_;
+  Index n_, n_features_;
   std::vector<T> tiles_;
 };
 

@@ -25,7 +25,7 @@ struct Kernel {
 struct Features {
   Kernel kernel;
   Index n_columns;
-  double density;  // share of the features that are not 0
+  double density;  // share of the features that are stored: 1 for dense data
 };
 
 /// What gives rows of K. Calls from several threads at once are safe.

@@ -13,7 +13,9 @@
 //           whatever their number, so the answer is the same for any.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -64,6 +66,7 @@ class BlockSmo {
         if (!(violation > finish.aim())) return outcome(Status::imprecise);
       }
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
+      if (too_coarse(finish.aim())) return outcome(Status::imprecise);
       if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
       const bool had_moved = std::exchange(moved, round(violation, finish.aim(), allowance));
       if (monitor.stopped()) return outcome(Status::stopped);
@@ -138,6 +141,13 @@ class BlockSmo {
 
   void round_scores() {
     for (Index i = 0; i < hinges_.n_samples; ++i) top_.score()[i] = static_cast<T>(variables_.score[i]);
+  }
+
+  /// Scores so large that their neighbours in T are about as far away as the violation should come down to.
+  bool too_coarse(double tol) const {
+    double largest = 0.0;
+    for (const double score : variables_.score) largest = std::max(largest, std::abs(score));
+    return std::numeric_limits<T>::epsilon() * largest > 0.25 * tol;
   }
 
   bool recompute(Monitor& monitor) {

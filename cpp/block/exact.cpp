@@ -53,7 +53,7 @@ class ExactProduct {
         const Share share(n_tiles - first, static_cast<int>(group), n_groups);
         for (Index t = first + share.begin; t < first + share.end && !stop.load(std::memory_order_relaxed); ++t) {
           meet_tile(t, rows, begin, row_sums[group], scratch[thread]);
-          if (thread == 0 && ask()) stop = true;
+          if (thread == 0) ask_for_all(ask, stop);
         }
       }
     });

@@ -76,7 +76,7 @@ class FusedBlocks : public Blocks<T> {
       const Share share(n_tiles, thread, n_threads);
       for (Index t = share.begin; t < share.end && !stop.load(std::memory_order_relaxed); ++t) {
         work(t, scratch[thread]);
-        if (thread == 0 && ask()) stop = true;
+        if (thread == 0) ask_for_all(ask, stop);
       }
     };
     n_threads == 1 ? share_of(0) : workers_.run(share_of);

@@ -87,7 +87,7 @@ class Inner {
     const double slope = up.rise - (partner.fall - level_->score()[q]);
     if (!(slope > 0.0)) return false;
     const double together = diagonal(p) + diagonal(q), curvature = p == q ? 0.0 : together - 2.0 * matrix_.row(p)[q];
-    const bool vanishes = curvature <= std::numeric_limits<T>::epsilon() * together;
+    const bool vanishes = !(curvature > std::numeric_limits<T>::epsilon() * std::abs(together));
     const double t = dual_.move_pair(riser, partner.faller, vanishes ? Dual::infinity : slope / curvature);
     update(p, worst.riser);
     update(q, k);
@@ -107,13 +107,14 @@ class Inner {
     const Best second = best_second(level_->moves(k), chosen(p, slope), static_cast<T>(b), static_cast<T>(penalty));
     const double own = diagonal(p) + penalty;
     const Index q = second.at;
-    if (q < 0 || q == p || !(own > 0.0)) {
-      const double x = dual_.move(v, slope / own);
+    const double other = q < 0 ? 0.0 : diagonal(q) + penalty;
+    if (q < 0 || q == p || !(own > 0.0 && other > 0.0)) {  // kernels that are not positive semidefinite: to the bound
+      const double x = dual_.move(v, own > 0.0 ? slope / own : std::copysign(Dual::infinity, slope));
       update(p, k);
       add(p, x, p, 0.0);
       return x != 0.0;
     }
-    const double cross = matrix_.row(p)[q] + penalty, other = diagonal(q) + penalty;
+    const double cross = matrix_.row(p)[q] + penalty;
     const Dual::Ways others = dual_.ways(level_->sample(q), k);
     const double left = b - level_->score()[q] - cross * slope / own;  // q's slope when p has moved, but for its level
     const bool up = left + others.rise > -(left + others.fall);

@@ -20,15 +20,17 @@ struct Share {
 class Workers {
  public:
   explicit Workers(int n_threads) {
-    for (int t = 1; t < n_threads; ++t) threads_.emplace_back([this, t](const std::stop_token& end) { serve(t, end); });
+    try {
+      for (int t = 1; t < n_threads; ++t)
+        threads_.emplace_back([this, t](const std::stop_token& end) { serve(t, end); });
+    } catch (...) {  // no more threads to be had: those that sleep must not be waited for
+      dismiss();
+      throw;
+    }
   }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
-  ~Workers() {
-    for (std::jthread& thread : threads_) thread.request_stop();
-    round_.fetch_add(1, std::memory_order_release);
-    round_.notify_all();
-  }
+  ~Workers() { dismiss(); }
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
@@ -53,6 +55,12 @@ class Workers {
   }
 
  private:
+  void dismiss() {
+    for (std::jthread& thread : threads_) thread.request_stop();
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+  }
+
   /// Whether it came true soon. Work comes every few hundred microseconds, and to wake a sleeper takes a hundred: first
   /// it waits without giving way, then it gives way to others, for a few milliseconds.
   template <class Condition>
@@ -89,5 +97,16 @@ class Workers {
   std::atomic<int> pending_ = 0;
   std::vector<std::jthread> threads_;  // last: they end before what they use goes
 };
+
+/// Asks whether to stop; the answer, and that asking threw, goes to all threads that look at `stop`.
+template <class Ask>
+void ask_for_all(const Ask& ask, std::atomic<bool>& stop) {
+  try {
+    if (ask()) stop = true;
+  } catch (...) {
+    stop = true;
+    throw;
+  }
+}
 
 }  // namespace ordsvm::block

@@ -3,11 +3,11 @@
 
 #include <nanobind/stl/unique_ptr.h>
 
+#include "bindings_solvers.hpp"
 #include "block/bindings.hpp"
 #include "linear/bindings.hpp"
 #include "prediction/bindings.hpp"
 #include "product.hpp"
-#include "solve.hpp"
 #include "solvers/asygcd.hpp"
 #include "solvers/asyorgcd.hpp"
 #include "solvers/gcd.hpp"
@@ -238,6 +238,7 @@ void bind_kernels(nb::module_& m) {
       .def("__len__", &RowSource::size)
       .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
       .def("rows", &rows_of, "which"_a)
+      .def("cheap", [](const RowSource& rows) { return rows.cheap() || block::fits_tiles(rows); })
       .def("product", &product_with, "beta"_a);
   bind_dense<float>(m);
   bind_dense<double>(m);

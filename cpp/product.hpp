@@ -40,7 +40,7 @@ inline bool product(const RowSource& source, std::span<const double> beta, std::
   std::fill(out.begin(), out.end(), 0.0);
   constexpr std::size_t worth_a_thread = 1 << 18;  // elements of K
   if (support.size() * out.size() < worth_a_thread * n_threads) n_threads = 1;
-  if (const auto features = source.features(); features && block::fits_tiles(*features)) {
+  if (block::fits_tiles(source)) {
     std::vector<double> weight(support.size());
     std::transform(support.begin(), support.end(), weight.begin(), [&](Index i) { return beta[i]; });
     std::optional<block::Workers> own;

@@ -1,7 +1,7 @@
 // The block method for Python.
 #include "bindings.hpp"
 
-#include "../solve.hpp"
+#include "../bindings_solvers.hpp"
 #include "block_smo.hpp"
 
 namespace ordsvm::block {

@@ -66,7 +66,7 @@ class BlockSmo {
         if (!(violation > finish.aim())) return outcome(Status::imprecise);
       }
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
-      if (too_coarse(finish.aim())) return outcome(Status::imprecise);
+      if (!trusted(finish, violation, monitor)) return outcome(monitor.stopped() ? Status::stopped : Status::imprecise);
       if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
       const bool had_moved = std::exchange(moved, round(violation, finish.aim(), allowance));
       if (monitor.stopped()) return outcome(Status::stopped);
@@ -95,17 +95,18 @@ class BlockSmo {
 
   bool whole() const { return capacity_ == hinges_.n_samples; }
 
-  /// False if nothing moved.
+  /// False if no step was possible.
   bool round(double violation, double tol, const Allowance& allowance) {
     const bool fresh = choose(violation, tol);
     Level<T>& level = middle_.level();
     level.take(top_, positions_);
     if (fresh && !blocks_->gram(positions_, middle_.values(), middle_.stride(), allowance.stop)) return true;
-    steps_ += middle_.run(tol, whole() ? 0.05 : 0.3, allowance);
+    const Index done = middle_.run(tol, whole() ? 0.05 : 0.3, allowance);
+    steps_ += done;
     level.give_back(top_, positions_);
-    const bool moved = apply(allowance.stop);
-    kept_ = moved ? last_free(level, positions_, set_size() / 2) : std::vector<Index>();
-    return moved;
+    apply(allowance.stop);
+    kept_ = done > 0 ? last_free(level, positions_, set_size() / 2) : std::vector<Index>();
+    return done > 0;
   }
 
   /// The working set; false if it is that of the last round, so that its part of K is there.
@@ -121,7 +122,7 @@ class BlockSmo {
   }
 
   /// score += K[:, moved] @ moved
-  bool apply(const Ask& ask) {
+  void apply(const Ask& ask) {
     rows_.clear();
     weights_.clear();
     for (std::size_t p = 0; p < positions_.size(); ++p)
@@ -136,18 +137,31 @@ class BlockSmo {
     else
       blocks_->add_product(rows_, weights_, variables_.score, ask);
     round_scores();
-    return !rows_.empty();
   }
 
   void round_scores() {
     for (Index i = 0; i < hinges_.n_samples; ++i) top_.score()[i] = static_cast<T>(variables_.score[i]);
   }
 
-  /// Scores so large that their neighbours in T are about as far away as the violation should come down to.
-  bool too_coarse(double tol) const {
-    double largest = 0.0;
-    for (const double score : variables_.score) largest = std::max(largest, std::abs(score));
-    return std::numeric_limits<T>::epsilon() * largest > 0.25 * tol;
+  /// Whether numbers of type T can be worked on with. They can't where the neighbours of scores are about as far away as
+  /// the violation should come down to; and, looked at after 20 steps a sample and then after twice as many each time,
+  /// where scores have drifted or the violation no longer falls. In double there is nothing better to go over to.
+  bool trusted(Finish<T>& finish, double violation, Monitor& monitor) {
+    if (least_tol<T> == 0.0) return true;
+    if (std::numeric_limits<T>::epsilon() * largest(variables_.score) > 0.25 * finish.aim()) return false;
+    if (steps_ < next_look_) return true;
+    next_look_ = 2 * steps_;
+    const std::vector<double> before(variables_.score.begin(), variables_.score.end());
+    if (!recompute(monitor)) return false;
+    double drift = 0.0;
+    for (Index i = 0; i < hinges_.n_samples; ++i) drift = std::max(drift, std::abs(before[i] - variables_.score[i]));
+    return drift <= finish.reach() && violation < 0.9 * std::exchange(seen_, violation);
+  }
+
+  static double largest(std::span<const double> values) {
+    double size = 0.0;
+    for (const double value : values) size = std::max(size, std::abs(value));
+    return size;
   }
 
   bool recompute(Monitor& monitor) {
@@ -180,7 +194,8 @@ class BlockSmo {
   WorkingSet<T> set_;
   std::vector<Index> positions_, kept_, rows_;
   std::vector<double> weights_;
-  Index steps_ = 0;
+  Index steps_ = 0, next_look_ = 20 * hinges_.n_samples;
+  double seen_ = std::numeric_limits<double>::infinity();  // violation at the last look
 };
 
 extern template class BlockSmo<float>;

@@ -8,9 +8,8 @@ namespace ordsvm::block {
 template <class T>
 std::unique_ptr<Blocks<T>> make_blocks(RowCache<T>& cache, Workers& workers, double budget) {
   const RowSource& source = cache.source();
-  const auto features = source.features();
-  if (!features || !fits_tiles(*features)) return std::make_unique<CachedBlocks<T>>(cache);
-  if (row_length(*features) <= long_row) return std::make_unique<FusedBlocks<T>>(source, workers);
+  if (!fits_tiles(source)) return std::make_unique<CachedBlocks<T>>(cache);
+  if (row_length(*source.features()) <= long_row) return std::make_unique<FusedBlocks<T>>(source, workers);
   return std::make_unique<StoredBlocks<T>>(source, workers, budget);
 }
 

@@ -37,7 +37,7 @@ class ExactProduct {
   }
 
  private:
-  static constexpr Index n_groups = 8;  // of tiles; each has sums of its own, so that threads may take turns with them
+  static constexpr int n_groups = 8;  // of tiles; each has sums of its own, so that threads may take turns with them
 
   /// Rows begin .. end - 1 of the support vectors against all tiles that have not met them.
   bool meet(Index begin, Index end, const Ask& ask) {
@@ -46,15 +46,12 @@ class ExactProduct {
     const Index n_tiles = n_support_tiles_ + samples_.tiles_for(static_cast<Index>(others_.size()));
     std::vector<std::vector<double>> row_sums(n_groups, std::vector<double>(end - begin, 0.0));
     std::vector<Scratch<double>> scratch = samples_.scratches();
-    std::atomic<Index> next = 0;
     std::atomic<bool> stop = false;
-    workers_.run([&](int thread) {
-      for (Index group; (group = next.fetch_add(1)) < n_groups;) {
-        const Share share(n_tiles - first, static_cast<int>(group), n_groups);
-        for (Index t = first + share.begin; t < first + share.end && !stop.load(std::memory_order_relaxed); ++t) {
-          meet_tile(t, rows, begin, row_sums[group], scratch[thread]);
-          if (thread == 0) ask_for_all(ask, stop);
-        }
+    workers_.run(n_groups, [&](int group, int thread) {
+      const Share share(n_tiles - first, group, n_groups);
+      for (Index t = first + share.begin; t < first + share.end && !stop.load(std::memory_order_relaxed); ++t) {
+        meet_tile(t, rows, begin, row_sums[group], scratch[thread]);
+        if (thread == 0) ask_for_all(ask, stop);
       }
     });
     for (const auto& sums : row_sums)

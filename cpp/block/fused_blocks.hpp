@@ -32,10 +32,14 @@ class FusedBlocks : public Blocks<T> {
   }
 
   bool gram(std::span<const Index> samples, T* out, Index stride, const Ask& ask) override {
+    values_computed_ += static_cast<double>(samples.size()) * samples.size();
     return fill_block(samples, samples, out, stride, ask);
   }
 
-  bool cheap() const override { return row_length(samples_.features()) <= long_row; }
+  bool remake(std::span<const Index> samples, T* out, Index stride) override {
+    return row_length(samples_.features()) <= long_row &&
+           fill_block(samples, samples, out, stride, [] { return false; });
+  }
   double values_computed() const override { return values_computed_; }
 
  protected:
@@ -45,7 +49,7 @@ class FusedBlocks : public Blocks<T> {
     const PackedRows<T> packed = samples_.pack(rows);
     const Index n = samples_.size();
     values_computed_ += static_cast<double>(rows.size()) * n;
-    return over_tiles(samples_.n_tiles(), workers_.size(), ask, [&](Index t, Scratch<T>& scratch) {
+    return over_tiles(samples_.n_tiles(), workers_.n_tasks(), ask, [&](Index t, Scratch<T>& scratch) {
       use(samples_.tile(t, scratch), packed, t * lanes<T>, std::min(lanes<T>, n - t * lanes<T>));
     });
   }
@@ -55,9 +59,8 @@ class FusedBlocks : public Blocks<T> {
     constexpr std::size_t worth_threads = 1 << 17;  // values
     const PackedRows<T> packed = samples_.pack(rows);
     const Index n = static_cast<Index>(columns.size());
-    values_computed_ += static_cast<double>(rows.size()) * n;
-    const int n_threads = rows.size() * columns.size() < worth_threads ? 1 : workers_.size();
-    return over_tiles(Samples<T>::tiles_for(n), n_threads, ask, [&](Index t, Scratch<T>& scratch) {
+    const int n_tasks = rows.size() * columns.size() < worth_threads ? 1 : workers_.n_tasks();
+    return over_tiles(Samples<T>::tiles_for(n), n_tasks, ask, [&](Index t, Scratch<T>& scratch) {
       const Index begin = t * lanes<T>;
       const Tile<T> tile = samples_.tile(columns.subspan(begin, std::min(lanes<T>, n - begin)), scratch);
       fill_values(samples_.kernel(), tile, packed, 0, packed.count, out + begin, stride);
@@ -66,24 +69,22 @@ class FusedBlocks : public Blocks<T> {
 
   Samples<T> samples_;
   Workers& workers_;
+  double values_computed_ = 0.0;
 
  private:
   template <class Work>
-  bool over_tiles(Index n_tiles, int n_threads, const Ask& ask, Work work) {
-    std::vector<Scratch<T>> scratch(n_threads, samples_.scratch());
+  bool over_tiles(Index n_tiles, int n_tasks, const Ask& ask, Work work) {
+    std::vector<Scratch<T>> scratch(n_tasks == 1 ? 1 : workers_.size(), samples_.scratch());
     std::atomic<bool> stop = false;
-    const auto share_of = [&](int thread) {
-      const Share share(n_tiles, thread, n_threads);
+    workers_.run(n_tasks, [&](int task, int thread) {
+      const Share share(n_tiles, task, n_tasks);
       for (Index t = share.begin; t < share.end && !stop.load(std::memory_order_relaxed); ++t) {
         work(t, scratch[thread]);
         if (thread == 0) ask_for_all(ask, stop);
       }
-    };
-    n_threads == 1 ? share_of(0) : workers_.run(share_of);
+    });
     return !stop;
   }
-
-  double values_computed_ = 0.0;
 };
 
 }  // namespace ordsvm::block

@@ -5,13 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "../linear/buffer.hpp"
+#include "../buffer.hpp"
 #include "dual.hpp"
 #include "scans.hpp"
 
 namespace ordsvm::block {
-
-using linear::Buffer;
 
 template <class T>
 class Level {

@@ -46,7 +46,8 @@ class Middle {
     kept_.clear();
     Index steps = 0;
     double start = -1.0;
-    while (allowance.steps(steps) > 0 && !allowance.stop()) {
+    const Index most = 100 * level_.count() + 10000;  // where rounding leads it in circles, the level above looks
+    while (steps < most && allowance.steps(steps) > 0 && !allowance.stop()) {
       const double violation = level_.rank(dual_);
       if (start < 0.0) start = violation;
       if (!(violation > std::max(0.3 * tol, share * start))) break;
@@ -73,13 +74,10 @@ class Middle {
   /// small_values = values[np.ix_(chosen, chosen)]
   void gather(std::span<const Index> chosen) {
     const Index count = small_.count(), length = stride_for(count);
-    if (blocks_.cheap()) {
-      blocks_.gram(small_.samples(), small_values_.data(), length, [] { return false; });
-    } else {
-      for (Index p = 0; p < count; ++p) {
-        const T* from = values_.data() + chosen[p] * stride();
-        for (Index q = 0; q < count; ++q) small_values_.data()[p * length + q] = from[chosen[q]];
-      }
+    if (blocks_.remake(small_.samples(), small_values_.data(), length)) return;
+    for (Index p = 0; p < count; ++p) {
+      const T* from = values_.data() + chosen[p] * stride();
+      for (Index q = 0; q < count; ++q) small_values_.data()[p * length + q] = from[chosen[q]];
     }
   }
 
@@ -95,13 +93,12 @@ class Middle {
       }
     while (rows_.size() % 4 != 0) rows_.push_back(rows_.back()), weights_.push_back(0.0);
     constexpr std::size_t worth_threads = 1 << 17;  // values of K
-    const int n_threads = rows_.size() * level_.length() < worth_threads ? 1 : workers_.size();
-    const auto work = [&](int thread) {
-      const Share share(level_.length() / 16, thread, n_threads);
+    const int n_tasks = rows_.size() * level_.length() < worth_threads ? 1 : workers_.n_tasks();
+    workers_.run(n_tasks, [&](int task, int) {
+      const Share share(level_.length() / 16, task, n_tasks);
       for (std::size_t r = 0; r < rows_.size(); r += 4)
         add_four(level_.score(), weights_.data() + r, rows_.data() + r, 16 * share.begin, 16 * share.end);
-    };
-    n_threads == 1 ? work(0) : workers_.run(work);
+    });
   }
 
   Dual& dual_;

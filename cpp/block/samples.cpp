@@ -11,10 +11,11 @@ constexpr double sparse_below = 0.4;  // share of features that are not 0: from 
 
 }  // namespace
 
-bool fits_tiles(const Features& features) {
+bool fits_tiles(const RowSource& source) {
   constexpr Index second_level_cache = 1 << 19;  // bytes
-  return features.density >= sparse_below ||
-         features.n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= second_level_cache;
+  const auto features = source.features();
+  return features && (features->density >= sparse_below ||
+                      features->n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= second_level_cache);
 }
 
 double row_length(const Features& features) {
@@ -27,8 +28,8 @@ Samples<T>::Samples(const RowSource& source, Workers& workers, bool keep)
   if (!keep) return;
   std::vector<T> values(n_tiles() * tile_size()), norm(n_tiles() * lanes<T>);
   std::vector<Scratch<T>> scratch = scratches();
-  workers_.run([&](int thread) {
-    const Share share(n_tiles(), thread, workers_.size());
+  workers_.run(workers_.n_tasks(), [&](int task, int thread) {
+    const Share share(n_tiles(), task, workers_.n_tasks());
     for (Index t = share.begin; t < share.end; ++t) {
       const Index begin = t * lanes<T>;
       fill(

@@ -57,8 +57,9 @@ class Samples {
   PackedRows<T> rows_;            // all rows, where they are sparse and tiles are kept
 };
 
-/// Whether tiles are worth while: for sparse rows only if a tile, most of which is not looked at, fits into a cache.
-bool fits_tiles(const Features& features);
+/// Whether tiles are worth while: the features must be known, and where rows are sparse a tile, most of which is not
+/// looked at, must fit into a cache.
+bool fits_tiles(const RowSource& source);
 
 /// How many features of a row cost something.
 double row_length(const Features& features);

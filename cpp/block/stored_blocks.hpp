@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "../linear/buffer.hpp"
+#include "../buffer.hpp"
 #include "../simd.hpp"
 #include "fused_blocks.hpp"
 
@@ -48,6 +48,7 @@ class StoredBlocks final : public FusedBlocks<T> {
       }
     }
     std::vector<T> made(missing.size() * stride);
+    this->values_computed_ += static_cast<double>(missing.size()) * samples.size();
     if (!this->fill_block(missing, samples, made.data(), stride, ask)) return false;
     for (std::size_t p = 0; p < place.size(); ++p)
       std::copy_n(made.data() + p * stride, samples.size(), out + place[p] * stride);
@@ -73,8 +74,9 @@ class StoredBlocks final : public FusedBlocks<T> {
   void add_stored(std::span<const Index> slots, std::span<const double> weight, std::span<double> score) {
     constexpr Index chunk = 1024;
     const Index n = static_cast<Index>(score.size());
-    this->workers_.run([&](int thread) {
-      const Share share((n + chunk - 1) / chunk, thread, this->workers_.size());
+    const int n_tasks = this->workers_.n_tasks();
+    this->workers_.run(n_tasks, [&](int task, int) {
+      const Share share((n + chunk - 1) / chunk, task, n_tasks);
       for (Index c = share.begin; c < share.end; ++c)
         for (std::size_t r = 0; r < slots.size(); ++r)
           simd::add_row(score.data() + c * chunk, weight[r], rows_.data() + slots[r] * stride_ + c * chunk,
@@ -83,7 +85,7 @@ class StoredBlocks final : public FusedBlocks<T> {
   }
 
   Index stride_, capacity_, used_ = 0;
-  linear::Buffer<T> rows_;  // [slot][sample]
+  Buffer<T> rows_;  // [slot][sample]
   std::vector<Index> slot_of_;
 };
 

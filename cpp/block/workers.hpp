@@ -33,32 +33,45 @@ class Workers {
   ~Workers() { dismiss(); }
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
+  /// Into how many tasks work is best divided: a few for each thread, as one may be kept from its core for a while.
+  int n_tasks() const { return threads_.empty() ? 1 : 4 * size(); }
 
-  /// work(t) for t = 0 .. size() - 1, on as many threads; the caller is number 0. Comes back when all have ended, and
-  /// passes an exception of the caller's own share on; the other shares must not throw.
+  /// work(task, thread) for all tasks 0 .. n_tasks - 1, by whichever threads have time; the caller is thread 0 and does
+  /// all of it if the others have none. Passes an exception of the caller's on; those of the others must not be.
   template <class Work>
-  void run(const Work& work) {
-    if (threads_.empty()) return work(0);
-    work_ = [&work](int t) { work(t); };
-    pending_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
-    round_.fetch_add(1, std::memory_order_release);
+  void run(int n_tasks, const Work& work) {
+    if (threads_.empty() || n_tasks <= 1) {
+      for (int task = 0; task < n_tasks; ++task) work(task, 0);
+      return;
+    }
+    work_ = [&work](int task, int thread) { work(task, thread); };
+    n_tasks_ = n_tasks;
+    next_ = 0;
+    open_ = true;
+    ++round_;
     round_.notify_all();
     std::exception_ptr failure;
     try {
-      work(0);
+      take_tasks(0);
     } catch (...) {
       failure = std::current_exception();
+      next_ = n_tasks;
     }
-    for (int left; (left = pending_.load(std::memory_order_acquire)) > 0;)
-      if (!spin([&] { return pending_.load(std::memory_order_acquire) < left; })) pending_.wait(left);
+    open_ = false;  // from here on nobody comes in; wait for those who are in
+    for (int inside; (inside = inside_) > 0;)
+      if (!spin([&] { return inside_ < inside; })) inside_.wait(inside);
     if (failure) std::rethrow_exception(failure);
   }
 
  private:
   void dismiss() {
     for (std::jthread& thread : threads_) thread.request_stop();
-    round_.fetch_add(1, std::memory_order_release);
+    ++round_;
     round_.notify_all();
+  }
+
+  void take_tasks(int thread) {
+    for (int task; (task = next_.fetch_add(1)) < n_tasks_;) work_(task, thread);
   }
 
   /// Whether it came true soon. Work comes every few hundred microseconds, and to wake a sleeper takes a hundred: first
@@ -81,20 +94,23 @@ class Workers {
 
   void serve(int t, const std::stop_token& end) {
     for (unsigned seen = 0;;) {
-      if (!spin([&] { return round_.load(std::memory_order_acquire) != seen; })) round_.wait(seen);
-      const unsigned now = round_.load(std::memory_order_acquire);
+      if (!spin([&] { return round_ != seen; })) round_.wait(seen);
+      const unsigned now = round_;
       if (now == seen) continue;
       seen = now;
       if (end.stop_requested()) return;
-      work_(t);
-      pending_.fetch_sub(1, std::memory_order_release);
-      pending_.notify_one();
+      ++inside_;
+      if (open_) take_tasks(t);
+      --inside_;
+      inside_.notify_one();
     }
   }
 
-  std::function<void(int)> work_;
+  std::function<void(int, int)> work_;
+  int n_tasks_ = 0;
+  std::atomic<int> next_ = 0, inside_ = 0;  // the next task; threads, but for the caller, that are at work
+  std::atomic<bool> open_ = false;
   std::atomic<unsigned> round_ = 0;
-  std::atomic<int> pending_ = 0;
   std::vector<std::jthread> threads_;  // last: they end before what they use goes
 };
 

@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "../buffer.hpp"
 #include "../dispatch.hpp"
-#include "buffer.hpp"
 
 namespace ordsvm::linear {
 namespace {

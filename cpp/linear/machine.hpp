@@ -18,9 +18,9 @@
 #include <span>
 #include <vector>
 
+#include "../buffer.hpp"
 #include "../monitor.hpp"
 #include "../threads.hpp"
-#include "buffer.hpp"
 #include "order.hpp"
 #include "row_views.hpp"
 

@@ -4,9 +4,9 @@
 #include <map>
 #include <variant>
 
+#include "../buffer.hpp"
 #include "../kernels.hpp"
 #include "../threads.hpp"
-#include "buffer.hpp"
 
 namespace ordsvm::linear {
 

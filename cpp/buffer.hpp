@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #endif
 
-#include "../hinges.hpp"
+#include "hinges.hpp"
 
-namespace ordsvm::linear {
+namespace ordsvm {
 
 template <class T>
 class Buffer {
@@ -73,4 +73,4 @@ class Buffer {
   Owned data_;
 };
 
-}  // namespace ordsvm::linear
+}  // namespace ordsvm

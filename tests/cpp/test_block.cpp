@@ -1,0 +1,209 @@
+// The block method: its kernel products by the formula, its optima by the definitions, its threads by each other.
+#include "block/block_smo.hpp"
+#include "block/exact.hpp"
+#include "block/samples.hpp"
+#include "check.hpp"
+#include "solve.hpp"
+
+namespace ordsvm {
+
+/// Sets so small that all levels have something to do.
+struct Blocked {
+  Index q1, q2;
+  int n_threads;
+};
+
+std::string name(const Blocked& blocked) {
+  return "block " + std::to_string(blocked.q1) + ", " + std::to_string(blocked.q2) + ", " +
+         std::to_string(blocked.n_threads) + " threads";
+}
+
+template <class T>
+Outcome run(const Hinges& hinges, RowCache<T>& cache, const Blocked& blocked, const Limits& limits,
+            const Variables& variables, Monitor& monitor) {
+  const block::Options options{blocked.q1, blocked.q2, blocked.n_threads};
+  return block::BlockSmo<T>(hinges, cache, variables, options).run(limits, monitor);
+}
+
+namespace {
+
+const std::vector<Blocked> blockeds = {{0, 256, 1}, {16, 4, 1}, {16, 4, 3}, {3, 2, 1}};
+
+std::vector<Table> tables_on(const Data& data, double cap) {
+  std::vector<Table> tables = {explicit_table(data, Thresholds::ordered, cap)};
+  for (const Thresholds treatment : {Thresholds::penalized, Thresholds::free}) {
+    tables.push_back(implicit_table(data, treatment, cap));
+    tables.push_back(explicit_table(data, treatment, cap));
+  }
+  for (const Thresholds treatment : {Thresholds::none, Thresholds::penalized, Thresholds::free}) {
+    tables.push_back(classification_table(data, treatment, cap));
+    tables.push_back(regression_table(data, treatment, cap));
+  }
+  return tables;
+}
+
+TEST(block_finds_the_optimum_of_every_table) {
+  Random random(71);
+  for (const double noise : {0.3, 3.0}) {
+    const Data data(random, 45, 2, 4, noise);
+    const Space space(rbf, data);
+    for (const Table& table : tables_on(data, 2.0))
+      for (const Blocked& blocked : blockeds) check_all_precisions(with_random_caps(table, random), space, blocked);
+  }
+}
+
+TEST(block_needs_no_curvature) {
+  Random random(72);
+  const Data data(random, 30, 1, 3, 1.0);
+  const Space line(linear, data), nothing(linear, std::vector<double>(30, 0.0), 30, 1);
+  for (const Table& table : tables_on(data, 1.0))
+    for (const Space* space : {&line, &nothing}) check_all_precisions(table, *space, Blocked{8, 4, 1});
+}
+
+TEST(block_gives_the_same_answer_with_any_number_of_threads) {
+  Random random(73);
+  const Data data(random, 700, 3, 4, 1.0);
+  const Space space(rbf, data);
+  for (const Table& table : tables_on(data, 1.0)) {
+    const Fit alone = solve(table, *space.rows, Blocked{256, 32, 1}, single);
+    CHECK(alone.outcome.status == Status::converged);
+    for (const int n_threads : {2, 3, 4})
+      CHECK(same(alone, solve(table, *space.rows, Blocked{256, 32, n_threads}, single)));
+  }
+}
+
+TEST(block_keeps_to_its_limits) {
+  Random random(74);
+  const Data data(random, 60, 2, 4, 1.0);
+  const Space space(rbf, data);
+  for (const Table& table : tables_on(data, 5.0))
+    for (const Index max_steps : {0, 1, 7, 30}) {
+      const Fit fit = solve(table, *space.rows, Blocked{16, 4, 2}, {1e-9, max_steps, large_cache, true});
+      CHECK(fit.outcome.status == Status::max_iter);
+      CHECK(fit.outcome.steps == max_steps);
+      check_state(table, space, fit, 1e-9);
+    }
+}
+
+TEST(block_reports_after_as_many_steps_as_asked_for) {
+  Random random(75);
+  const Data data(random, 60, 2, 4, 1.0);
+  const Space space(rbf, data);
+  for (const Table& table : tables_on(data, 5.0)) {
+    std::vector<Index> seen;
+    Monitor monitor([&](Index steps, Index) { return seen.push_back(steps), steps >= 30; });
+    monitor.report_every(10);
+    Fit fit = Fit::zero(table);
+    solve_from(fit, table, *space.rows, Blocked{16, 4, 1}, {1e-9, many_steps, large_cache, true}, monitor);
+    CHECK(fit.outcome.status == Status::stopped);
+    CHECK(seen == std::vector<Index>{10, 20, 30});
+    check_state(table, space, fit, 1e-9);
+  }
+}
+
+TEST(block_can_be_interrupted_in_the_middle_of_a_round) {
+  Random random(76);
+  const Data data(random, 400, 2, 4, 3.0);
+  const Space space(rbf, data);
+  const Table table = implicit_table(data, Thresholds::penalized, 1e6);
+  Monitor stopped([](Index, Index) { return false; }, [](double tol, double) { return tol; }, [] { return true; });
+  Fit fit = Fit::zero(table);
+  solve_from(fit, table, *space.rows, Blocked{0, 32, 2}, {1e-12, 1L << 40, large_cache, true}, stopped);
+  CHECK(fit.outcome.status == Status::stopped);
+  CHECK(plain::Point(table, space.matrix, fit.alpha).is_in_box());
+}
+
+const std::vector<Kernel> kernels = {{KernelKind::linear, 1.0, 0.0, 3.0},      {KernelKind::rbf, 0.7, 0.0, 3.0},
+                                     {KernelKind::polynomial, 0.5, 1.0, 2.0},  {KernelKind::polynomial, 0.5, 1.0, 0.0},
+                                     {KernelKind::polynomial, 0.01, 2.0, 1.5}, {KernelKind::sigmoid, 0.3, 0.1, 3.0},
+                                     {KernelKind::laplacian, 0.4, 0.0, 3.0}};
+
+/// `function(space, tolerance of values in float)` for all kernels, dense rows and sparse ones, short and long.
+template <class Function>
+void for_spaces(Index n, Function function) {
+  Random random(77);
+  for (const double density : {1.0, 0.2})
+    for (const Index d : {3, 40}) {
+      std::vector<double> x = random.uniforms(n * d, -1.0, 1.0);
+      for (double& value : x)
+        if (!random.chance(density)) value = 0.0;
+      for (const Kernel& kernel : kernels) {
+        const check::Context here("kernel " + std::to_string(static_cast<int>(kernel.kind)) +
+                                  ", d = " + std::to_string(d) + ", density = " + std::to_string(density));
+        function(Space(kernel, x, n, d));
+      }
+    }
+}
+
+TEST(exact_products_use_every_value_once_each_way) {
+  const Index n = 203;
+  for_spaces(n, [&](const Space& space) {
+    Random random(78);
+    std::vector<double> beta(n, 0.0);
+    for (Index i = 0; i < n; ++i)
+      if (i % 3 != 1) beta[i] = random.uniform(-1.0, 1.0);
+    std::vector<double> expected;
+    double scale = 0.0;
+    for (Index i = 0; i < n; ++i) {
+      expected.push_back(plain::dot(&space.matrix[i * n], beta.data(), n));
+      scale = std::max(scale, std::abs(space.matrix[i * n + i]));
+    }
+    Monitor monitor(go_on);
+    std::vector<double> alone(n), together(n);
+    block::Workers workers(3);
+    CHECK(product(*space.rows, beta, alone, monitor, 0, 0));
+    CHECK(product(*space.rows, beta, together, monitor, 0, 0, 3, &workers));
+    CHECK(largest_difference(alone, expected) <= 1e-12 * scale);
+    CHECK(alone == together);
+  });
+}
+
+TEST(blocks_of_k_and_products_agree_with_the_formula) {
+  const Index n = 203;
+  const std::vector<Index> some = {5, 200, 7, 7 + 64, 0, 130, 131, 132, 133};
+  const block::Ask never = [] { return false; };
+  for_spaces(n, [&](const Space& space) {
+    for (const std::size_t rows : {2, 6, 203}) {  // of K that there is room for
+      RowCache<float> cache(*space.rows, sizeof(float) * n * rows);
+      block::Workers workers(2);
+      const auto blocks = block::make_blocks<float>(cache, workers, sizeof(float) * 256.0 * rows);
+      for (int turn = 0; turn < 2; ++turn) {  // the second time some rows are there
+        std::vector<float> gram(some.size() * 64);
+        CHECK(blocks->gram(some, gram.data(), 64, never));
+        std::vector<double> weight(some.size(), 0.5), out(n, 1.0);
+        CHECK(blocks->add_product(some, weight, out, never));
+        double worst = 0.0, scale = 1.0;
+        for (std::size_t p = 0; p < some.size(); ++p)
+          for (std::size_t q = 0; q < some.size(); ++q) {
+            const double value = space.matrix[some[p] * n + some[q]];
+            worst = std::max(worst, std::abs(gram[p * 64 + q] - value));
+            scale = std::max(scale, std::abs(value));
+          }
+        CHECK(worst <= 1e-5 * scale);
+        for (Index i = 0; i < n; ++i) {
+          double expected = 1.0;
+          for (const Index j : some) expected += 0.5 * space.matrix[j * n + i];
+          CHECK(std::abs(out[i] - expected) <= 2e-5 * scale);
+        }
+      }
+    }
+  });
+}
+
+TEST(workers_pass_on_what_the_caller_throws_and_go_on) {
+  block::Workers workers(3);
+  for (int turn = 0; turn < 50; ++turn) {
+    std::atomic<bool> raging = false;  // the others leave the caller a task
+    const auto rage = [&](int, int thread) {
+      if (thread == 0) raging = true, throw std::runtime_error("caller");
+      while (!raging) std::this_thread::yield();
+    };
+    CHECK(check::throws<std::runtime_error>([&] { workers.run(20, rage); }));
+    std::vector<int> visits(20, 0);
+    workers.run(20, [&](int task, int) { ++visits[task]; });
+    CHECK(visits == std::vector<int>(20, 1));
+  }
+}
+
+}  // namespace
+}  // namespace ordsvm

@@ -65,8 +65,11 @@ def check_flag(name: str, value: Any) -> None:
 
 
 def caller_level() -> int:
-    """The `stacklevel` of a warning that should point at the user: at the first frame outside this package."""
+    """The `stacklevel` of a warning that should point at the user: at the first frame outside this package.
+
+    scikit-learn's callbacks wrap `fit`, and are passed over too.
+    """
     level, frame = 0, inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "ordsvm":
+    while frame is not None and f"{frame.f_globals.get('__name__', '')}.".startswith(("ordsvm.", "sklearn.callback.")):
         level, frame = level + 1, frame.f_back
     return level

@@ -144,7 +144,7 @@ def check_targets(y: Any, name: str) -> Floats:
     require_y(y, name, "number")
     if np.iscomplexobj(np.asarray(y)):
         raise ValueError("Complex data not supported: y holds complex numbers; give real ones.")
-    plain = isinstance(y, np.ndarray) and y.ndim == 1  # else it may be a column, or no array at all
+    plain = isinstance(y, np.ndarray) and y.ndim == 1 and y.flags.c_contiguous  # else a column, a view, or no array
     target = as_floats("y", y if plain else column_or_1d(y, warn=True))
     assert_all_finite(target, input_name="y")
     if np.max(np.abs(target), initial=0.0) > 1e140:

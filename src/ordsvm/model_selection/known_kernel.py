@@ -44,7 +44,7 @@ class KnownKernel(Kernel):
     def matrix(self, X: Any, cache_size: float) -> KernelMatrix:
         return _kept(self._matrix, X.tobytes(), lambda: KernelMatrix(self.rows(X), cache_size))
 
-    def scores(self, X: Any, Y: Any, beta: Floats) -> Floats:
+    def scores(self, X: Any, Y: Any, beta: Floats, n_threads: int = 1) -> Floats:
         rows = _kept(self._tested, X.tobytes(), lambda: self.values[_numbers(X)])
         everywhere = np.zeros((len(self.values), *beta.shape[1:]))
         everywhere[_numbers(Y)] = beta

@@ -16,7 +16,18 @@ from typing import Any
 import numpy as np
 
 FOLDER = Path(__file__).resolve().parent / "results"
-PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "pandas", "dask", "distributed", "ordsvm", "skordinal", "mord")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "scikit-learn-intelex",
+    "pandas",
+    "dask",
+    "distributed",
+    "ordsvm",
+    "skordinal",
+    "mord",
+)
 WIDTH = 110
 
 Row = dict[str, Any]

@@ -170,8 +170,6 @@ class KernelMachine(Machine):
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
         matrix = self._kernel_matrix(kernel, samples)
-        if isinstance(self.solver, str) and self.solver == "auto":
-            solver = choose("auto", task.problems[0].thresholds, matrix.cheap_rows)
         control = self._control()
         if task.validation is not None:
             known = task.order if self._is_precomputed() else samples

@@ -50,23 +50,12 @@ class Solution:
     thresholds: Floats
 
 
-def choose(solver: str | Solver, thresholds: Thresholds, cheap_rows: bool = True) -> Solver:
-    """The solver that a name, "auto" or an options object stands for, if it can treat these thresholds.
-
-    "auto" is Block where rows of K are cheap, else SMO or GCD, which ask for fewer rows. Times of SMO or GCD as a
-    multiple of Block's, california_housing with 5 ranks, γ = 0.5, one thread, tol 1e-3, C = 0.1, 1, 10, 100 (two cores
-    with AVX-512; a fit at n = 50 takes 1 to 2 ms, so that below n = 400 it hardly matters):
-
-        n        SVOR (gcd)         SVORIM (smo)       SVOREX (smo)       SVC (smo)          SVR (smo)
-          50     1.1  1.1  1.7  2   1.0  1.0  1.2  1.1  1.0  1.0  1.4  1.3  0.9  1.0  0.9  1.1  1.0  1.2  1.2  1.0
-         200     1.3  1.7  3.3  4   1.0  1.1  1.7  1.2  1.3  1.0  1.1  1.3  1.0  1.0  1.0  1.2  1.0  1.1  2.1  2.9
-         800     2.3  3.0  6.5  8   1.2  1.6  1.8  1.8  1.1  1.2  1.3  1.3  1.0  0.9  1.1  1.2  1.4  1.7  2.9  3.4
-        1500     3.2  3.3  8.7  10  1.5  1.7  2.6  2.1  1.5  1.4  1.6  1.4  1.7  1.3  1.1  1.6  1.6  2.3  3.7  4.7
-    """
+def choose(solver: str | Solver, thresholds: Thresholds) -> Solver:
+    """The solver that a name, "auto" or an options object stands for, if it can treat these thresholds."""
     fitting = [name for name, kind in SOLVERS.items() if thresholds in kind.accepts]
     if isinstance(solver, str):
         if solver == "auto":
-            return Block() if cheap_rows else SOLVERS[fitting[0]]()
+            return SOLVERS[fitting[0]]()
         if solver not in SOLVERS:
             raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, SOLVERS))}.")
         solver = SOLVERS[solver]()

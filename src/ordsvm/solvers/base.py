@@ -76,7 +76,6 @@ class KernelMatrix:
                 "sklearn.preprocessing.StandardScaler."
             )
         self.rows = rows
-        self.cheap_rows = rows.cheap()
         self.largest = float(largest)
         self.fits_float = bool(largest < 1e30)
         self._budget = int(min(budget, 8 * len(rows) * len(rows)))

@@ -28,6 +28,9 @@ class Ear:
             self.stop.set()
         return self.stop.is_set()
 
+    def out_of_time(self) -> bool:
+        return self.report(0, 0)
+
     def judge(self, tol: float, violation: float) -> float:
         return tol
 

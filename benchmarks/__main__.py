@@ -27,6 +27,7 @@ REGISTRY = {
     "peers": "peer_table",
     "scaling": "scaling",
     "search": "search",
+    "parsmo": "parsmo",
     "smo-speed": "smo_speed",
     "streaming": "streaming",
     "svor-agreement": "svor_agreement",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from ordsvm.io.model_file import FORMAT, TEXT, VERSION, checksum
 
@@ -22,5 +22,13 @@ def forge(path: Path, text: bytes | Any, arrays: dict[str, np.ndarray], **header
         text = json.dumps(text).encode()
     arrays = arrays | {TEXT: np.frombuffer(text, dtype=np.uint8)}
     standard = {"format": FORMAT, "version": str(VERSION), "sha256": checksum(arrays)}
-    save_file(arrays, path, metadata=standard | header)
+    return overwrite(path, save(arrays, metadata=standard | header))
+
+
+def overwrite(path: Path, data: bytes) -> Path:
+    """Writes over what is there: some file systems flush a file that was made empty first, which takes time."""
+    path.touch()
+    with path.open("r+b") as file:
+        file.write(data)
+        file.truncate()
     return path

@@ -13,7 +13,7 @@ from ordsvm.io.registry import estimator_classes
 from ordsvm.io.tree import Reader
 from ordsvm.tables import TableError, read
 from tests.cases import random_data
-from tests.model_files import contents, forge
+from tests.model_files import contents, forge, overwrite
 
 N_FILES, N_TREES, N_SVMLIGHT = 35_000, 35_000, 35_000
 NUMBERS = [0, 1, -1, 2**31, 2**63 - 1, -(2**63), 1e308, 10**30]
@@ -91,7 +91,7 @@ def test_damaged_model_files(models, tmp_path):
         load(path)
     before, refused = peak_megabytes(), 0
     for i in range(N_FILES):
-        path.write_bytes(mutated(originals[i % len(originals)], rng))
+        overwrite(path, mutated(originals[i % len(originals)], rng))
         try:
             load(path)
         except ModelFileError:
@@ -154,7 +154,7 @@ def test_damaged_svmlight_files(tmp_path):
     path = tmp_path / "data.svm"
     before, fine, lines = peak_megabytes(), 0, 1
     for _ in range(N_SVMLIGHT):
-        path.write_bytes(mutated(text, rng))
+        overwrite(path, mutated(text, rng))
         try:
             table = read(path)
         except TableError as error:

@@ -219,7 +219,7 @@ PARAMETERS, STATE = ("estimator", 1), ("estimator", 2)
         ((*PARAMETERS, "command"), "rm", "other parameters: command"),
         ((*STATE, "predict"), 1, "can't be an attribute"),
         ((*STATE, "__class__"), "str", "can't be an attribute"),
-        ((*STATE, "thresholds_"), KeyError, "thresholds_"),
+        ((*STATE, "thresholds_"), KeyError, "do not tell 4 labels apart"),
         ((*STATE, "thresholds_"), {"floats": [0.0]}, "4 labels and 1 thresholds"),
         ((*STATE, "thresholds_"), {"floats": [0.0, {"float": "nan"}, 1.0]}, "not finite"),
         ((*STATE, "thresholds_"), "none", "no array"),

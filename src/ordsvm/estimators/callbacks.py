@@ -22,17 +22,20 @@ except ImportError:  # scikit-learn before 1.9
 def reports_to_callbacks(fit: Any) -> Any:
     """A `fit` that tells the callbacks set by `set_callbacks`, on the machine or on a search around it, how it goes."""
 
-    @wraps(fit)
-    def reporting(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if not getattr(self, "_skl_callbacks", None):
-            return fit(self, X, y, *args, **kwargs)
+    @with_callbacks
+    def reporting(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         context = self._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         fit(self, X, y, *args, **kwargs)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
-    return with_callbacks(reporting)
+    @wraps(fit)
+    def fit_or_report(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        has_callbacks = bool(getattr(self, "_skl_callbacks", None))
+        return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
+
+    return fit_or_report
 
 
 def all_callbacks(machine: Any) -> Callable[[Progress], bool | None] | None:

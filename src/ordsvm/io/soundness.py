@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordsvm.kernels import Precomputed
 
+N_TRIALS = 2  # samples that a loaded model has to predict; one would be stretched to fit arrays of any length
+
 # What the dimensions of fitted attributes count; "…" is any number of leading dimensions.
 SHAPES = {
     "classes_": ("ranks",),
@@ -34,7 +36,8 @@ def check_sound(model: Any, size: int) -> None:
     check_is_fitted(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the sample is made up
-        model.predict(_trial_sample(model, size))
+        if len(model.predict(_trial_samples(model, size))) != N_TRIALS:
+            raise ValueError("it does not predict a label for every sample")
 
 
 def _check_each(value: Any, size: int) -> None:
@@ -79,8 +82,9 @@ def _count(name: str, array: Any, dimensions: tuple[str, ...], counts: dict[str,
     leading = array.ndim - len(own)
     if leading < 0 or leading > (1 if dimensions[0] == "…" else 0):
         raise ValueError(f"{name} has shape {array.shape}")
-    if leading and counts.setdefault("problems", array.shape[0]) != array.shape[0]:
-        raise ValueError(f"{name} has {array.shape[0]} rows, not {counts['problems']}")
+    n_problems = int(array.shape[0]) if leading else 1
+    if dimensions[0] == "…" and counts.setdefault("problems", n_problems) != n_problems:
+        raise ValueError(f"{name} is about {n_problems} problems, not {counts['problems']}")
     for dimension, length in zip(own, array.shape[leading:], strict=True):
         if counts.setdefault(dimension, int(length)) != length:
             raise ValueError(f"{name} is about {length} {dimension}, not {counts[dimension]}")
@@ -100,14 +104,14 @@ def _check_counts(counts: dict[str, int]) -> None:
         raise ValueError(f"{counts['problems']} problems do not tell {ranks} labels apart")
 
 
-def _trial_sample(model: Any, size: int) -> Any:
-    """A sample of zeros: sparse, so that it takes no memory whatever the number of features is said to be."""
-    if hasattr(model, "trial_sample"):  # it knows best what it can predict
-        return model.trial_sample()
+def _trial_samples(model: Any, size: int) -> Any:
+    """Samples of zeros: sparse, so that they take no memory whatever the number of features is said to be."""
+    if hasattr(model, "trial_samples"):  # it knows best what it can predict
+        return model.trial_samples(N_TRIALS)
     n_features = model.n_features_in_
     tags = get_tags(model).input_tags
     if tags.sparse and not tags.pairwise:
-        return sp.csr_array((1, n_features))
+        return sp.csr_array((N_TRIALS, n_features))
     if n_features > size:  # a precomputed kernel has a dual variable for every sample
         raise ValueError(f"{n_features} features need more bytes than there are")
-    return np.zeros((1, n_features))
+    return np.zeros((N_TRIALS, n_features))

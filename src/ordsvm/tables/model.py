@@ -80,12 +80,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """The probability of every label."""
         return self.machine_.predict_proba(self.features(X))
 
-    def trial_sample(self) -> Any:
-        """A row that any trained model can predict: nothing is known of it."""
+    def trial_samples(self, n_rows: int) -> Any:
+        """Rows that any trained model can predict: nothing is known of them."""
         if self.encoder_ is None:
-            return sp.csr_array((1, self.machine_.n_features_in_))
+            return sp.csr_array((n_rows, self.machine_.n_features_in_))
         names = [column.name for column in self.encoder_.columns_]
-        return import_pandas().DataFrame({name: [None] for name in names})
+        return import_pandas().DataFrame({name: [None] * n_rows for name in names})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machine_")

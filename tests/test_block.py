@@ -1,46 +1,121 @@
-"""The block solver where numbers are hard: large scores, indefinite kernels, samples far from the origin."""
+"""The block method: kernels and data of every kind, threads and limits."""
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from ordsvm import SVC, SVR, Block, certify
-from ordsvm.kernels import RBF, Laplacian
+from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, Block, RedSVM, ShashuaLevinSVOR, certify
+from ordsvm.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
+from ordsvm.solvers import GCD, SMO, Control, KernelMatrix, solve
+from tests.cases import FORMULATIONS, N_RANKS, random_data
 
+KERNELS = [
+    Linear(),
+    RBF(0.1),
+    Polynomial(0.1, 1.0, 2.0),
+    Polynomial(0.05, 2.0, 1.5),
+    Sigmoid(0.01, 0.0),
+    Laplacian(0.1),
+]
+TREATMENTS = {"svc-none": GCD, "svor": GCD, "svorim": SMO, "svorex": SMO}
+FORMS = {"dense": np.asarray, "float32": lambda X: X.astype(np.float32), "csr": sp.csr_array}
 
-@pytest.mark.parametrize("kernel", [RBF(1e-5), RBF(1e-3), Laplacian(1e-3)], ids=str)
-def test_scores_of_dense_samples_far_from_the_origin_with_many_zeros(kernel):
-    random = np.random.default_rng(0)
-    X = np.column_stack([1.7e9 + random.integers(0, 1000, 90), np.eye(6)[random.integers(0, 6, 90)]])
-    beta = random.normal(size=90)
-    distance = np.abs(X[:, None] - X)
-    distance = distance.sum(axis=2) if isinstance(kernel, Laplacian) else (distance**2).sum(axis=2)
-    expected = np.exp(-kernel.gamma * distance) @ beta
-    np.testing.assert_allclose(kernel.rows(X).product(beta), expected, atol=1e-12 * np.abs(beta).sum())
-
-
-@pytest.mark.parametrize("intercept", ["free", "none", "penalized"])
-@pytest.mark.parametrize(("size", "C"), [(1e4, 1e4), (2e5, 1e5)])
-def test_targets_so_large_that_float32_does_not_resolve_tol(intercept, size, C):
-    random = np.random.default_rng(1)
-    X = random.normal(size=(80, 3))
-    y = size * (1 + 0.3 * np.sin(X[:, 0]) + 0.01 * random.normal(size=80))
-    model = SVR(C=C, gamma=0.3, intercept=intercept, solver=Block(), epsilon=0.01 * size, time_limit=60.0).fit(X, y)
-    assert model.result_.status == "converged"
-    assert certify(model, X, y).relative_gap <= 1e-3
+every_treatment = pytest.mark.parametrize("name", TREATMENTS)
 
 
-@pytest.mark.parametrize("intercept", ["free", "none", "penalized"])
-@pytest.mark.parametrize("seed", range(10))
-def test_a_kernel_with_negative_values_on_its_diagonal_ends(intercept, seed):
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(40, 3))
-    X[1] = X[0]
-    y = np.where(X[:, 0] + 0.3 * random.normal(size=40) > 0, 1, -1)
-    y[:2] = 1, -1
-    model = SVC(kernel="sigmoid", coef0=-1.0, gamma=0.3, intercept=intercept, solver="block", time_limit=20.0)
-    with np.testing.suppress_warnings() as quiet:
-        quiet.filter(UserWarning)
-        model.fit(X, y)
-    assert model.result_.status != "time_limit"
-    assert np.all((model.result_.alpha >= 0) & (model.result_.alpha <= 1))
-    assert model.result_.n_iter > 0
+def mixed_data(n_features: int, density: float, n: int = 400):
+    X, y = random_data(3, n=n, n_features=n_features, noise=3.0)
+    X[np.random.default_rng(4).uniform(size=X.shape) > density] = 0.0
+    return X, y
+
+
+@every_treatment
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize(("n_features", "density"), [(5, 1.0), (40, 1.0), (60, 0.1), (2500, 0.01)])
+def test_kernels_and_data_of_every_kind(name, kernel, n_features, density):
+    """Short, long, sparse and very wide rows go different ways to K; each ends at a certified optimum."""
+    X, y = mixed_data(n_features, density)
+    problem = FORMULATIONS[name](y, N_RANKS, 1.0)
+    K = kernel(X, X)
+    objectives = []
+    for form in FORMS.values():
+        matrix = KernelMatrix(kernel.rows(form(X)), cache_size=2.0)
+        result = solve(problem, matrix, Block(q1=128, q2=32), Control(n_threads=2)).result
+        assert result.converged
+        assert problem.violation(result.alpha, K @ problem.beta(result.alpha)) <= 1e-3 + 1e-5
+        objectives.append(result.objective)
+    reference = solve(problem, KernelMatrix(kernel.rows(X)), TREATMENTS[name](), Control()).result
+    assert reference.converged
+    if not isinstance(kernel, Sigmoid):
+        np.testing.assert_allclose(objectives, reference.objective, rtol=2e-3)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_exact_scores_are_those_of_the_formula(kernel):
+    """Enough features that support vectors are packed in several parts."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(600, 4000)) / 60
+    beta = rng.normal(size=600) * (rng.uniform(size=600) < 0.9)
+    expected = kernel(X, X) @ beta
+    for form in (np.asarray, sp.csr_array):
+        np.testing.assert_allclose(kernel.rows(form(X)).product(beta), expected, rtol=0, atol=1e-9)
+
+
+@every_treatment
+def test_the_answer_does_not_depend_on_the_number_of_threads(name):
+    X, y = random_data(6, n=1500, n_features=8)
+    problem = FORMULATIONS[name](y, N_RANKS, 3.0)
+    first, *others = (
+        solve(problem, KernelMatrix(RBF(0.1).rows(X)), Block(q1=512), Control(n_threads=n_threads)).result
+        for n_threads in (1, 2, 3)
+    )
+    for other in others:
+        np.testing.assert_array_equal(first.alpha, other.alpha)
+        assert first.n_iter == other.n_iter
+
+
+@every_treatment
+@pytest.mark.parametrize("max_iter", [0, 1, 100])
+def test_steps_are_counted_and_a_stopped_run_is_honest(name, max_iter):
+    X, y = random_data(7, n=300)
+    problem, K = FORMULATIONS[name](y, N_RANKS, 5.0), RBF(0.5)(X, X)
+    control = Control(tol=1e-6, max_iter=max_iter)
+    result = solve(problem, KernelMatrix(RBF(0.5).rows(X)), Block(q2=16), control).result
+    assert result.status == "max_iter"
+    assert result.n_iter == max_iter
+    proof = problem.certificate(result.alpha, K @ problem.beta(result.alpha))
+    assert result.gap == pytest.approx(proof.gap, rel=1e-9)
+    assert result.violation == pytest.approx(proof.violation, abs=1e-9)
+
+
+@every_treatment
+def test_reports_come_after_as_many_steps_as_asked_for(name):
+    X, y = random_data(8, n=300)
+    problem, seen = FORMULATIONS[name](y, N_RANKS, 5.0), []
+    control = Control(report_every=50, callback=lambda progress: seen.append(progress.n_iter) or len(seen) == 3)
+    result = solve(problem, KernelMatrix(RBF(0.5).rows(X)), Block(q2=16), control).result
+    assert result.status == "callback"
+    assert seen == [50, 100, 150]
+
+
+def test_large_scores_leave_float32_behind():
+    """A target in the hundreds and a tolerance that float32 scores do not resolve."""
+    X, y = random_data(9, n=200)
+    model = SVR(kernel="linear", C=5.0, epsilon=0.02, tol=1e-6, solver="block").fit(X, 300.0 + 100.0 * y)
+    assert model.result_.converged
+
+
+def test_every_machine_reaches_it():
+    X, y = random_data(10, n=120)
+    for machine in (SVOR, SVORIM, SVOREX, ShashuaLevinSVOR, RedSVM, NPSVOR, SVC, SVR):
+        model = machine(solver="block", tol=1e-4).fit(X, y)
+        assert model.result_.converged
+        assert model.result_.solver == "block"
+        assert certify(model, X, y).violation <= 1e-4 + 1e-8
+
+
+@pytest.mark.parametrize("option", [{"q1": 1}, {"q1": 2.5}, {"q2": 0}, {"q2": True}, {"q1": "all"}])
+def test_sizes_are_whole_numbers_from_2_on(option):
+    name = next(iter(option))
+    with pytest.raises(ValueError, match=rf"{name}=.* is not valid: give a whole number of samples, at least 2\."):
+        Block(**option)

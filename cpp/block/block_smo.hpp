@@ -13,9 +13,7 @@
 //           whatever their number, so the answer is the same for any.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -65,8 +63,8 @@ class BlockSmo {
         violation = top_.rank(dual_);
         if (!(violation > finish.aim())) return outcome(Status::imprecise);
       }
+      if (crawls(violation, finish.aim())) return outcome(Status::imprecise);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
-      if (!trusted(finish, violation, monitor)) return outcome(monitor.stopped() ? Status::stopped : Status::imprecise);
       if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
       const bool had_moved = std::exchange(moved, round(violation, finish.aim(), allowance));
       if (monitor.stopped()) return outcome(Status::stopped);
@@ -76,6 +74,20 @@ class BlockSmo {
 
  private:
   static constexpr Index most_of_a_set = 4096, least_of_a_set = 1024;
+
+  /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
+  bool crawls(double violation, double aim) {
+    if (violation < 0.9 * least_violation_) {
+      least_violation_ = violation;
+      rounds_since_ = 0;
+    }
+    ++rounds_since_;
+    if (rounds_since_ < 10) return false;
+    double largest = 0.0;
+    for (const double score : variables_.score) largest = std::max(largest, std::abs(score));
+    const bool rounding = aim < 64.0 * std::numeric_limits<T>::epsilon() * largest;
+    return rounding || (rounds_since_ > 500 && least_tol<T> > 0.0);
+  }
 
   static double budget(const RowCache<T>& cache) {
     return sizeof(T) * static_cast<double>(cache.capacity()) * cache.source().size();
@@ -143,27 +155,6 @@ class BlockSmo {
     for (Index i = 0; i < hinges_.n_samples; ++i) top_.score()[i] = static_cast<T>(variables_.score[i]);
   }
 
-  /// Whether numbers of type T can be worked on with. They can't where the neighbours of scores are about as far away as
-  /// the violation should come down to; and, looked at after 20 steps a sample and then after twice as many each time,
-  /// where scores have drifted or the violation no longer falls. In double there is nothing better to go over to.
-  bool trusted(Finish<T>& finish, double violation, Monitor& monitor) {
-    if (least_tol<T> == 0.0) return true;
-    if (std::numeric_limits<T>::epsilon() * largest(variables_.score) > 0.25 * finish.aim()) return false;
-    if (steps_ < next_look_) return true;
-    next_look_ = 2 * steps_;
-    const std::vector<double> before(variables_.score.begin(), variables_.score.end());
-    if (!recompute(monitor)) return false;
-    double drift = 0.0;
-    for (Index i = 0; i < hinges_.n_samples; ++i) drift = std::max(drift, std::abs(before[i] - variables_.score[i]));
-    return drift <= finish.reach() && violation < 0.9 * std::exchange(seen_, violation);
-  }
-
-  static double largest(std::span<const double> values) {
-    double size = 0.0;
-    for (const double value : values) size = std::max(size, std::abs(value));
-    return size;
-  }
-
   bool recompute(Monitor& monitor) {
     if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, kernel_rows(), workers_.size(), &workers_))
       return false;
@@ -194,8 +185,8 @@ class BlockSmo {
   WorkingSet<T> set_;
   std::vector<Index> positions_, kept_, rows_;
   std::vector<double> weights_;
-  Index steps_ = 0, next_look_ = 20 * hinges_.n_samples;
-  double seen_ = std::numeric_limits<double>::infinity();  // violation at the last look
+  Index steps_ = 0, rounds_since_ = 0;
+  double least_violation_ = Dual::infinity;
 };
 
 extern template class BlockSmo<float>;

@@ -46,15 +46,15 @@ class Middle {
     kept_.clear();
     Index steps = 0;
     double start = -1.0;
-    const Index most = 100 * level_.count() + 10000;  // where rounding leads it in circles, the level above looks
-    while (steps < most && allowance.steps(steps) > 0 && !allowance.stop()) {
+    const Index many = 20 * level_.count() * level_.n_thresholds();  // rounding may keep it from its end
+    while (steps < many && allowance.steps(steps) > 0) {
       const double violation = level_.rank(dual_);
       if (start < 0.0) start = violation;
       if (!(violation > std::max(0.3 * tol, share * start))) break;
       const auto chosen = set_.choose(level_, kept_, small_size_, violation, -std::max(violation, 10.0 * tol));
       const Index done = work_off(chosen, {0.2 * tol, 0.3, std::min(8 * small_size_, allowance.steps(steps))});
       steps += done;
-      if (done == 0 && kept_.empty()) break;
+      if ((done == 0 && kept_.empty()) || allowance.stop()) break;
       kept_ = done == 0 ? std::vector<Index>() : last_free(small_, chosen, small_size_ / 2);
     }
     return steps;

@@ -91,7 +91,8 @@ class TeamSolver {
   /// Called before the monitor is.
   virtual void show() {}
 
-  /// K beta by cached rows, every thread for an equal part of the samples. In a hurry, incomplete if asked to stop.
+  /// K beta by cached rows, every thread for an equal part of the samples. In a hurry, incomplete if asked to stop; else
+  /// nobody is told, as alpha and the number of steps may not belong together at this moment.
   enum class Hurry { no, yes };
   std::vector<double> scores_of(const std::vector<double>& beta, Monitor& monitor, Hurry hurry = Hurry::yes) {
     std::vector<double> score(hinges_.n_samples, 0.0);
@@ -107,7 +108,7 @@ class TeamSolver {
             simd::add_row(score.data() + first, beta[i], row.data() + first, last - first);
           }
         },
-        [&] { return monitor.stop_now(steps_, rows()) && hurry == Hurry::yes; });
+        [&] { return hurry == Hurry::yes && monitor.stop_now(steps_, rows()); });
     return score;
   }
 

@@ -22,6 +22,7 @@ class Copies:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._kept: list[list[Copy]] = []
+        self.unfinished: list[Future] = []  # to be waited for: what is still being fetched must not be released
 
     def make(self, betas: Sequence[Future], owners: Sequence[str]) -> None:
         """Each worker keeps those of its neighbour; a single worker has none."""
@@ -35,12 +36,14 @@ class Copies:
             [Copy(after[owner], self._client.submit(kept, beta, workers=[after[owner]], pure=False)), *copies[:1]]
             for beta, owner, copies in zip(betas, owners, before, strict=True)
         ]
+        self.unfinished = [copies[0].future for copies in self._kept]
 
     def close(self) -> None:
         release([copy.future for copies in self._kept for copy in copies])
 
     def of(self, number: int, alive: Sequence[str]) -> Future | None:
         """The latest copy for a shard that has been made and is still there."""
+        self.unfinished = []  # some may never be
         copies = self._kept[number] if self._kept else []
         return next((copy.future for copy in copies if copy.holder in alive and copy.future.status == "finished"), None)
 

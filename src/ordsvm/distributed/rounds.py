@@ -193,13 +193,13 @@ class Rounds:
         )
 
     def _results(self, futures: list[Future]) -> list[Any]:
-        """Of small futures, as soon as they are there."""
+        """Of small futures, as soon as they and the copies of the last round are there."""
         while True:
             missing = {place.worker for place in self.places} - set(self.client.nthreads())
             if missing:
                 raise WorkerLost
             try:
-                wait(futures, timeout=POLL)
+                wait([*futures, *self._copies.unfinished], timeout=POLL)
                 return self.client.gather(futures)
             except TimeoutError:
                 continue

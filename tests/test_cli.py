@@ -255,6 +255,17 @@ def test_tune_draws_heat_maps(folder, capsys):
     assert load("m").about_["tuning"]["stage"].tolist().count(2) == 81
 
 
+def test_sorted_files_do_not_mislead_the_folds(folder, capsys):
+    """Rows sorted by label and then by a feature are the same rows: the search finds errors as small as theirs."""
+    frame = pd.read_csv("data.csv")
+    frame.sort_values(["rank", "a", "b"]).to_csv("data.csv", index=False)
+    _, out, _ = call(capsys, *TUNE, "-m", "linear-svor", "-o", "m", "--json")
+    in_order = min(json.loads(out)["tuning"]["score"])
+    frame.sample(frac=1, random_state=0).to_csv("data.csv", index=False)
+    _, out, _ = call(capsys, *TUNE, "-m", "linear-svor", "-o", "m", "--json")
+    assert in_order == pytest.approx(min(json.loads(out)["tuning"]["score"]), abs=0.1)
+
+
 def test_compare(folder, capsys):
     options = ["--repeats", "1", "--folds", "3", "-m", "svor", "-m", "linear-svr", "-m", "svc", "--json"]
     code, out, _ = call(capsys, "compare", "data.csv", "-t", "rank", "--drop", "grade", "--drop", "words", *options)

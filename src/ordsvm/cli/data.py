@@ -125,15 +125,18 @@ def ordered(order: str, labels: Any) -> list[Any] | None:
 
 
 def held_out_rows(training: Training, share: float, seed: int) -> tuple[Ints, Ints]:
-    """Rows to train with and rows to keep back, the share of every rank alike."""
-    every = np.arange(len(training.labels))
+    """Rows to train with and rows to keep back, the share of every rank alike.
+
+    The former come in random order: files are often sorted, and folds of consecutive rows would be unlike each other.
+    """
+    every = np.random.RandomState(seed).permutation(len(training.labels))
     if share == 0:
         return every, np.empty(0, dtype=np.int64)
     if not 0 < share < 1:
         raise TableError(f"--hold-out {share:g} is not valid: give a share above 0 and below 1, such as 0.25.")
     codes = encode_labels(training.labels, training.categories).codes
     kept_back = hold_out(codes, np.ones(len(codes)), share, np.random.RandomState(seed))
-    return np.setdiff1d(every, kept_back), kept_back
+    return every[~np.isin(every, kept_back)], kept_back
 
 
 def _whole(labels: Any) -> Any:

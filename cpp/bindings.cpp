@@ -238,7 +238,6 @@ void bind_kernels(nb::module_& m) {
       .def("__len__", &RowSource::size)
       .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
       .def("rows", &rows_of, "which"_a)
-      .def("cheap", [](const RowSource& rows) { return rows.cheap() || block::fits_tiles(rows); })
       .def("product", &product_with, "beta"_a);
   bind_dense<float>(m);
   bind_dense<double>(m);

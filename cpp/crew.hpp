@@ -1,10 +1,10 @@
-// Threads that help the calling one, task by task.
-//
-// For solvers that one thread leads: what it hands out takes microseconds, so helpers look for the next task a while
-// before they sleep. What threads did is seen by all when `run` returns.
+// Threads that help the calling one and last for a fit: what it hands out takes microseconds, and to start threads would
+// take longer.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -13,58 +13,79 @@
 
 namespace ordsvm {
 
+/// Part t of n_parts of the numbers 0 .. count - 1.
+struct Share {
+  std::int64_t begin, end;
+  Share(std::int64_t count, int t, int n_parts) : begin(count * t / n_parts), end(count * (t + 1) / n_parts) {}
+};
+
 class Crew {
  public:
   explicit Crew(int n_threads) {
     try {
-      for (int t = 1; t < n_threads; ++t) helpers_.emplace_back([this, t] { help(t); });
-    } catch (...) {  // no more threads to be had
+      for (int t = 1; t < n_threads; ++t)
+        helpers_.emplace_back([this, t](const std::stop_token& end) { help(t, end); });
+    } catch (...) {  // no more threads to be had: those that sleep must not be waited for
       dismiss();
       throw;
     }
   }
   ~Crew() { dismiss(); }
   Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
 
   int size() const { return static_cast<int>(helpers_.size()) + 1; }
+  /// Into how many tasks work is best divided: a few for each thread, as one may be kept from its core for a while.
+  int n_tasks() const { return helpers_.empty() ? 1 : 4 * size(); }
 
-  /// Runs task(t) for t = 0 .. size() - 1, the first of them on this thread. The first exception is passed on after all
-  /// have ended.
-  void run(const std::function<void(int)>& task) {
-    task_ = &task;
+  /// task(number, thread) for numbers 0 .. n_tasks - 1, by whichever threads have time; the caller is thread 0 and does
+  /// all of them if the others have none. The first exception is passed on after all tasks have ended.
+  template <class Task>
+  void run(int n_tasks, const Task& task) {
+    if (n_tasks == 1) return task(0, 0);
+    task_ = [&task](int number, int thread) { task(number, thread); };
+    n_tasks_ = n_tasks;
+    next_ = 0;
     failure_ = nullptr;
-    busy_ = size() - 1;
+    open_ = true;
     announce();
-    attempt(0);
-    wait_while(busy_, [](int left) { return left > 0; });
+    take_tasks(0);
+    open_ = false;  // from here on nobody comes in; wait for those who are in
+    for (int inside; (inside = inside_) > 0;)
+      if (!soon([&] { return inside_ < inside; })) inside_.wait(inside);
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// Runs task(begin, end) on parts of 0 .. count - 1: one for every thread where all of it is worth that, else one.
+  /// task(begin, end) on parts of 0 .. count - 1: one for every thread where all of it is worth that, else one.
   template <class Task>
   void split(std::size_t count, std::size_t work, const Task& task) {
     constexpr std::size_t worth_a_thread = 1 << 15;  // elements read or written: about ten microseconds
-    if (size() == 1 || work < worth_a_thread * size()) return task(std::size_t{0}, count);
-    run([&](int t) { task(count * t / size(), count * (t + 1) / size()); });
+    const int n_parts = work < worth_a_thread * size() ? 1 : size();
+    run(n_parts, [&](int part, int) { task(count * part / n_parts, count * (part + 1) / n_parts); });
   }
 
  private:
-  void help(int t) {
-    for (int done = 0;; ++done) {
-      wait_while(round_, [done](int round) { return round == done; });
-      if (leaving_) return;
-      attempt(t);
-      if (--busy_ == 0) busy_.notify_one();
+  void help(int thread, const std::stop_token& end) {
+    for (unsigned seen = 0;;) {
+      if (!soon([&] { return round_ != seen; })) round_.wait(seen);
+      const unsigned now = round_;
+      if (now == seen) continue;
+      seen = now;
+      if (end.stop_requested()) return;
+      ++inside_;
+      if (open_) take_tasks(thread);
+      --inside_;
+      inside_.notify_one();
     }
   }
 
-  void attempt(int t) {
-    try {
-      (*task_)(t);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = std::current_exception();
-    }
+  void take_tasks(int thread) {
+    for (int number; (number = next_.fetch_add(1)) < n_tasks_;) try {
+        task_(number, thread);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+      }
   }
 
   void announce() {
@@ -73,25 +94,47 @@ class Crew {
   }
 
   void dismiss() {
-    leaving_ = true;
+    for (std::jthread& helper : helpers_) helper.request_stop();
     announce();
-    helpers_.clear();
   }
 
-  /// Looks a while, letting others run, before it sleeps.
+  /// Whether it came true soon. Work comes every few hundred microseconds, and to wake a sleeper takes a hundred: first
+  /// it waits without giving way, then it gives way to others, for a few milliseconds.
   template <class Condition>
-  static void wait_while(std::atomic<int>& value, Condition condition) {
-    int now = value;
-    for (int looks = 0; condition(now) && looks < 200; ++looks, now = value) std::this_thread::yield();
-    for (; condition(now); now = value) value.wait(now);
+  static bool soon(const Condition& condition) {
+    for (int turn = 0; turn < 1000; ++turn) {
+      if (condition()) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+    while (std::chrono::steady_clock::now() < end) {
+      if (condition()) return true;
+      std::this_thread::yield();
+    }
+    return false;
   }
 
-  const std::function<void(int)>* task_ = nullptr;
-  std::atomic<int> round_ = 0, busy_ = 0;
-  std::atomic<bool> leaving_ = false;
+  std::function<void(int, int)> task_;
+  int n_tasks_ = 0;
+  std::atomic<int> next_ = 0, inside_ = 0;  // the next task; helpers that are at work
+  std::atomic<bool> open_ = false;
+  std::atomic<unsigned> round_ = 0;
   std::exception_ptr failure_;
   std::mutex mutex_;
-  std::vector<std::jthread> helpers_;
+  std::vector<std::jthread> helpers_;  // last: they end before what they use goes
 };
+
+/// Asks whether to stop; the answer, and that asking threw, goes to all threads that look at `stop`.
+template <class Ask>
+void ask_for_all(const Ask& ask, std::atomic<bool>& stop) {
+  try {
+    if (ask()) stop = true;
+  } catch (...) {
+    stop = true;
+    throw;
+  }
+}
 
 }  // namespace ordsvm

@@ -163,7 +163,6 @@ class PrecomputedRows final : public RowSource {
  public:
   explicit PrecomputedRows(const DenseView<T>& matrix) : matrix_(matrix) {}
   Index size() const override { return matrix_.n_rows; }
-  bool cheap() const override { return true; }
   double diagonal(Index i) const override { return matrix_.values[i * matrix_.n_columns + i]; }
   void row(Index i, std::span<float> out) const override { copy(i, out); }
   void row(Index i, std::span<double> out) const override { copy(i, out); }

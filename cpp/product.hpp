@@ -30,9 +30,9 @@ void add_product(const RowSource& source, std::span<const double> beta, std::spa
 }
 
 /// out = K @ beta over the support vectors (beta_i != 0), which several threads divide among them where there are
-/// enough; `workers` are threads that are there already. False if the monitor asked to stop on the way.
+/// enough; `crew` are threads that are there already. False if the monitor asked to stop on the way.
 inline bool product(const RowSource& source, std::span<const double> beta, std::span<double> out, Monitor& monitor,
-                    Index steps, Index kernel_rows, int n_threads = 1, block::Workers* workers = nullptr) {
+                    Index steps, Index kernel_rows, int n_threads = 1, Crew* crew = nullptr) {
   std::vector<Index> support;
   for (Index i = 0; i < source.size(); ++i)
     if (beta[i] != 0.0) support.push_back(i);
@@ -43,9 +43,9 @@ inline bool product(const RowSource& source, std::span<const double> beta, std::
   if (block::fits_tiles(source)) {
     std::vector<double> weight(support.size());
     std::transform(support.begin(), support.end(), weight.begin(), [&](Index i) { return beta[i]; });
-    std::optional<block::Workers> own;
-    if (workers == nullptr) workers = &own.emplace(n_threads);
-    block::add_exact_product(source, support, weight, out, *workers, ask);
+    std::optional<Crew> own;
+    if (crew == nullptr) crew = &own.emplace(n_threads);
+    block::add_exact_product(source, support, weight, out, *crew, ask);
     return !monitor.stopped();
   }
   if (n_threads == 1) {

@@ -34,10 +34,9 @@ struct Variables {
 /// Scores and penalised thresholds from alpha alone, with rows of K in double: what rounding in cached float rows and
 /// in long sums has added up to is gone. False if the monitor asked to stop on the way; all is then as it was.
 inline bool recompute(const RowSource& source, const Hinges& hinges, const Variables& variables, Monitor& monitor,
-                      Index steps, Index kernel_rows, int n_threads = 1, block::Workers* workers = nullptr) {
+                      Index steps, Index kernel_rows, int n_threads = 1, Crew* crew = nullptr) {
   std::vector<double> exact(source.size());
-  if (!product(source, hinges.beta(variables.alpha), exact, monitor, steps, kernel_rows, n_threads, workers))
-    return false;
+  if (!product(source, hinges.beta(variables.alpha), exact, monitor, steps, kernel_rows, n_threads, crew)) return false;
   std::copy(exact.begin(), exact.end(), variables.score.begin());
   if (hinges.penalty() > 0.0) {
     std::fill(variables.threshold.begin(), variables.threshold.end(), 0.0);

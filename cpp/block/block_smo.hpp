@@ -37,12 +37,12 @@ class BlockSmo {
         source_(cache.source()),
         variables_(variables),
         options_(options),
-        workers_(options.n_threads),
+        crew_(options.n_threads),
         capacity_(largest_set(cache)),
-        blocks_(make_blocks<T>(cache, workers_, budget(cache) - sizeof(T) * capacity_ * capacity_)),
+        blocks_(make_blocks<T>(cache, crew_, budget(cache) - sizeof(T) * capacity_ * capacity_)),
         dual_(hinges, variables),
         top_(hinges.n_samples, hinges.n_thresholds),
-        middle_(dual_, *blocks_, workers_, capacity_, std::min(options.q2, hinges.n_samples)) {
+        middle_(dual_, *blocks_, crew_, capacity_, std::min(options.q2, hinges.n_samples)) {
     top_.start(dual_);
     for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
     round_scores();
@@ -156,7 +156,7 @@ class BlockSmo {
   }
 
   bool recompute(Monitor& monitor) {
-    if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, kernel_rows(), workers_.size(), &workers_))
+    if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, kernel_rows(), crew_.size(), &crew_))
       return false;
     round_scores();
     return true;
@@ -176,7 +176,7 @@ class BlockSmo {
   const RowSource& source_;
   Variables variables_;
   Options options_;
-  Workers workers_;
+  Crew crew_;
   Index capacity_;
   std::unique_ptr<Blocks<T>> blocks_;
   Dual dual_;

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "../row_cache.hpp"
-#include "workers.hpp"
+#include "crew.hpp"
 
 namespace ordsvm::block {
 
@@ -37,9 +37,9 @@ class Blocks {
 /// - Rows that are longer are kept, first come, first served.
 /// - Where nothing but rows is known, or tiles would not fit into a cache, rows come from `cache`.
 template <class T>
-std::unique_ptr<Blocks<T>> make_blocks(RowCache<T>& cache, Workers& workers, double budget);
+std::unique_ptr<Blocks<T>> make_blocks(RowCache<T>& cache, Crew& crew, double budget);
 
-extern template std::unique_ptr<Blocks<float>> make_blocks(RowCache<float>&, Workers&, double);
-extern template std::unique_ptr<Blocks<double>> make_blocks(RowCache<double>&, Workers&, double);
+extern template std::unique_ptr<Blocks<float>> make_blocks(RowCache<float>&, Crew&, double);
+extern template std::unique_ptr<Blocks<double>> make_blocks(RowCache<double>&, Crew&, double);
 
 }  // namespace ordsvm::block

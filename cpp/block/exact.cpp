@@ -15,9 +15,9 @@ constexpr Index width_of_tile = lanes<double>;
 class ExactProduct {
  public:
   ExactProduct(const RowSource& source, std::span<const Index> support, std::span<const double> weight,
-               std::span<double> out, Workers& workers)
-      : samples_(source, workers, false),
-        workers_(workers),
+               std::span<double> out, Crew& crew)
+      : samples_(source, crew, false),
+        crew_(crew),
         support_(support),
         weight_(weight),
         out_(out),
@@ -47,7 +47,7 @@ class ExactProduct {
     std::vector<std::vector<double>> row_sums(n_groups, std::vector<double>(end - begin, 0.0));
     std::vector<Scratch<double>> scratch = samples_.scratches();
     std::atomic<bool> stop = false;
-    workers_.run(n_groups, [&](int group, int thread) {
+    crew_.run(n_groups, [&](int group, int thread) {
       const Share share(n_tiles - first, group, n_groups);
       for (Index t = first + share.begin; t < first + share.end && !stop.load(std::memory_order_relaxed); ++t) {
         meet_tile(t, rows, begin, row_sums[group], scratch[thread]);
@@ -81,7 +81,7 @@ class ExactProduct {
   }
 
   Samples<double> samples_;
-  Workers& workers_;
+  Crew& crew_;
   std::span<const Index> support_;
   std::span<const double> weight_;
   std::span<double> out_;
@@ -92,8 +92,8 @@ class ExactProduct {
 }  // namespace
 
 bool add_exact_product(const RowSource& source, std::span<const Index> support, std::span<const double> weight,
-                       std::span<double> out, Workers& workers, const Ask& ask) {
-  return ExactProduct(source, support, weight, out, workers).run(ask);
+                       std::span<double> out, Crew& crew, const Ask& ask) {
+  return ExactProduct(source, support, weight, out, crew).run(ask);
 }
 
 }  // namespace ordsvm::block

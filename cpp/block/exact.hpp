@@ -13,6 +13,6 @@ namespace ordsvm::block {
 /// out += weight @ K[support], for a source with features that fits tiles. `support` has nobody twice. Every sum has
 /// its order whatever the number of threads. False if it was asked to stop.
 bool add_exact_product(const RowSource& source, std::span<const Index> support, std::span<const double> weight,
-                       std::span<double> out, Workers& workers, const Ask& ask);
+                       std::span<double> out, Crew& crew, const Ask& ask);
 
 }  // namespace ordsvm::block

@@ -14,7 +14,7 @@ inline constexpr double long_row = 24.0;  // features from which on a row is wor
 template <class T>
 class FusedBlocks : public Blocks<T> {
  public:
-  FusedBlocks(const RowSource& source, Workers& workers) : samples_(source, workers, true), workers_(workers) {}
+  FusedBlocks(const RowSource& source, Crew& crew) : samples_(source, crew, true), crew_(crew) {}
 
   bool add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score,
                    const Ask& ask) override {
@@ -49,7 +49,7 @@ class FusedBlocks : public Blocks<T> {
     const PackedRows<T> packed = samples_.pack(rows);
     const Index n = samples_.size();
     values_computed_ += static_cast<double>(rows.size()) * n;
-    return over_tiles(samples_.n_tiles(), workers_.n_tasks(), ask, [&](Index t, Scratch<T>& scratch) {
+    return over_tiles(samples_.n_tiles(), crew_.n_tasks(), ask, [&](Index t, Scratch<T>& scratch) {
       use(samples_.tile(t, scratch), packed, t * lanes<T>, std::min(lanes<T>, n - t * lanes<T>));
     });
   }
@@ -59,7 +59,7 @@ class FusedBlocks : public Blocks<T> {
     constexpr std::size_t worth_threads = 1 << 17;  // values
     const PackedRows<T> packed = samples_.pack(rows);
     const Index n = static_cast<Index>(columns.size());
-    const int n_tasks = rows.size() * columns.size() < worth_threads ? 1 : workers_.n_tasks();
+    const int n_tasks = rows.size() * columns.size() < worth_threads ? 1 : crew_.n_tasks();
     return over_tiles(Samples<T>::tiles_for(n), n_tasks, ask, [&](Index t, Scratch<T>& scratch) {
       const Index begin = t * lanes<T>;
       const Tile<T> tile = samples_.tile(columns.subspan(begin, std::min(lanes<T>, n - begin)), scratch);
@@ -68,15 +68,15 @@ class FusedBlocks : public Blocks<T> {
   }
 
   Samples<T> samples_;
-  Workers& workers_;
+  Crew& crew_;
   double values_computed_ = 0.0;
 
  private:
   template <class Work>
   bool over_tiles(Index n_tiles, int n_tasks, const Ask& ask, Work work) {
-    std::vector<Scratch<T>> scratch(n_tasks == 1 ? 1 : workers_.size(), samples_.scratch());
+    std::vector<Scratch<T>> scratch(n_tasks == 1 ? 1 : crew_.size(), samples_.scratch());
     std::atomic<bool> stop = false;
-    workers_.run(n_tasks, [&](int task, int thread) {
+    crew_.run(n_tasks, [&](int task, int thread) {
       const Share share(n_tiles, task, n_tasks);
       for (Index t = share.begin; t < share.end && !stop.load(std::memory_order_relaxed); ++t) {
         work(t, scratch[thread]);

@@ -20,10 +20,10 @@ struct Allowance {
 template <class T>
 class Middle {
  public:
-  Middle(Dual& dual, Blocks<T>& blocks, Workers& workers, Index capacity, Index small_size)
+  Middle(Dual& dual, Blocks<T>& blocks, Crew& crew, Index capacity, Index small_size)
       : dual_(dual),
         blocks_(blocks),
-        workers_(workers),
+        crew_(crew),
         inner_(dual),
         level_(capacity, dual.hinges().n_thresholds),
         small_(small_size, dual.hinges().n_thresholds),
@@ -93,8 +93,8 @@ class Middle {
       }
     while (rows_.size() % 4 != 0) rows_.push_back(rows_.back()), weights_.push_back(0.0);
     constexpr std::size_t worth_threads = 1 << 17;  // values of K
-    const int n_tasks = rows_.size() * level_.length() < worth_threads ? 1 : workers_.n_tasks();
-    workers_.run(n_tasks, [&](int task, int) {
+    const int n_tasks = rows_.size() * level_.length() < worth_threads ? 1 : crew_.n_tasks();
+    crew_.run(n_tasks, [&](int task, int) {
       const Share share(level_.length() / 16, task, n_tasks);
       for (std::size_t r = 0; r < rows_.size(); r += 4)
         add_four(level_.score(), weights_.data() + r, rows_.data() + r, 16 * share.begin, 16 * share.end);
@@ -103,7 +103,7 @@ class Middle {
 
   Dual& dual_;
   Blocks<T>& blocks_;
-  Workers& workers_;
+  Crew& crew_;
   Inner<T> inner_;
   Level<T> level_, small_;
   Index small_size_;

@@ -23,13 +23,13 @@ double row_length(const Features& features) {
 }
 
 template <class T>
-Samples<T>::Samples(const RowSource& source, Workers& workers, bool keep)
-    : source_(source), workers_(workers), features_(*source.features()), sparse_(features_.density < sparse_below) {
+Samples<T>::Samples(const RowSource& source, Crew& crew, bool keep)
+    : source_(source), crew_(crew), features_(*source.features()), sparse_(features_.density < sparse_below) {
   if (!keep) return;
   std::vector<T> values(n_tiles() * tile_size()), norm(n_tiles() * lanes<T>);
   std::vector<Scratch<T>> scratch = scratches();
-  workers_.run(workers_.n_tasks(), [&](int task, int thread) {
-    const Share share(n_tiles(), task, workers_.n_tasks());
+  crew_.run(crew_.n_tasks(), [&](int task, int thread) {
+    const Share share(n_tiles(), task, crew_.n_tasks());
     for (Index t = share.begin; t < share.end; ++t) {
       const Index begin = t * lanes<T>;
       fill(

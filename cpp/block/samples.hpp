@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "../kernels.hpp"
+#include "crew.hpp"
 #include "tiles.hpp"
-#include "workers.hpp"
 
 namespace ordsvm::block {
 
@@ -22,7 +22,7 @@ template <class T>
 class Samples {
  public:
   /// Tiles of all samples are made once where `keep` says so, else whenever they are asked for.
-  Samples(const RowSource& source, Workers& workers, bool keep);
+  Samples(const RowSource& source, Crew& crew, bool keep);
 
   Index size() const { return source_.size(); }
   Index n_tiles() const { return tiles_for(size()); }
@@ -34,7 +34,7 @@ class Samples {
   Index rows_at_a_time() const;
   Scratch<T> scratch() const;
   /// One for every thread.
-  std::vector<Scratch<T>> scratches() const { return std::vector<Scratch<T>>(workers_.size(), scratch()); }
+  std::vector<Scratch<T>> scratches() const { return std::vector<Scratch<T>>(crew_.size(), scratch()); }
 
   PackedRows<T> pack(std::span<const Index> samples) const;
   /// The tile of these samples, at most as many as there are lanes.
@@ -50,7 +50,7 @@ class Samples {
   void fill(Index count, Number number, Scratch<T>& scratch, T* tile, T* norm) const;
 
   const RowSource& source_;
-  Workers& workers_;
+  Crew& crew_;
   Features features_;
   bool sparse_;
   std::vector<T> values_, norm_;  // the kept tiles, one after another

@@ -12,8 +12,8 @@ namespace ordsvm::block {
 template <class T>
 class StoredBlocks final : public FusedBlocks<T> {
  public:
-  StoredBlocks(const RowSource& source, Workers& workers, double budget)
-      : FusedBlocks<T>(source, workers),
+  StoredBlocks(const RowSource& source, Crew& crew, double budget)
+      : FusedBlocks<T>(source, crew),
         stride_(this->samples_.n_tiles() * lanes<T>),
         capacity_(std::clamp<Index>(static_cast<Index>(budget / (sizeof(T) * stride_)), 0, source.size())),
         rows_(capacity_ * stride_),
@@ -74,8 +74,8 @@ class StoredBlocks final : public FusedBlocks<T> {
   void add_stored(std::span<const Index> slots, std::span<const double> weight, std::span<double> score) {
     constexpr Index chunk = 1024;
     const Index n = static_cast<Index>(score.size());
-    const int n_tasks = this->workers_.n_tasks();
-    this->workers_.run(n_tasks, [&](int task, int) {
+    const int n_tasks = this->crew_.n_tasks();
+    this->crew_.run(n_tasks, [&](int task, int) {
       const Share share((n + chunk - 1) / chunk, task, n_tasks);
       for (Index c = share.begin; c < share.end; ++c)
         for (std::size_t r = 0; r < slots.size(); ++r)

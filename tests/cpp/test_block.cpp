@@ -150,9 +150,9 @@ TEST(exact_products_use_every_value_once_each_way) {
     }
     Monitor monitor(go_on);
     std::vector<double> alone(n), together(n);
-    block::Workers workers(3);
+    Crew crew(3);
     CHECK(product(*space.rows, beta, alone, monitor, 0, 0));
-    CHECK(product(*space.rows, beta, together, monitor, 0, 0, 3, &workers));
+    CHECK(product(*space.rows, beta, together, monitor, 0, 0, 3, &crew));
     CHECK(largest_difference(alone, expected) <= 1e-12 * scale);
     CHECK(alone == together);
   });
@@ -165,8 +165,8 @@ TEST(blocks_of_k_and_products_agree_with_the_formula) {
   for_spaces(n, [&](const Space& space) {
     for (const std::size_t rows : {2, 6, 203}) {  // of K that there is room for
       RowCache<float> cache(*space.rows, sizeof(float) * n * rows);
-      block::Workers workers(2);
-      const auto blocks = block::make_blocks<float>(cache, workers, sizeof(float) * 256.0 * rows);
+      Crew crew(2);
+      const auto blocks = block::make_blocks<float>(cache, crew, sizeof(float) * 256.0 * rows);
       for (int turn = 0; turn < 2; ++turn) {  // the second time some rows are there
         std::vector<float> gram(some.size() * 64);
         CHECK(blocks->gram(some, gram.data(), 64, never));
@@ -190,17 +190,17 @@ TEST(blocks_of_k_and_products_agree_with_the_formula) {
   });
 }
 
-TEST(workers_pass_on_what_the_caller_throws_and_go_on) {
-  block::Workers workers(3);
+TEST(a_crew_passes_on_what_the_caller_throws_and_goes_on) {
+  Crew crew(3);
   for (int turn = 0; turn < 50; ++turn) {
     std::atomic<bool> raging = false;  // the others leave the caller a task
     const auto rage = [&](int, int thread) {
       if (thread == 0) raging = true, throw std::runtime_error("caller");
       while (!raging) std::this_thread::yield();
     };
-    CHECK(check::throws<std::runtime_error>([&] { workers.run(20, rage); }));
+    CHECK(check::throws<std::runtime_error>([&] { crew.run(20, rage); }));
     std::vector<int> visits(20, 0);
-    workers.run(20, [&](int task, int) { ++visits[task]; });
+    crew.run(20, [&](int task, int) { ++visits[task]; });
     CHECK(visits == std::vector<int>(20, 1));
   }
 }

@@ -33,7 +33,7 @@ TEST(a_crew_runs_every_task_once_and_divides_what_is_worth_it) {
     CHECK(crew.size() == n_threads);
     for (int round = 0; round < 100; ++round) {
       std::vector<int> ran(n_threads, 0);
-      crew.run([&](int t) { ++ran[t]; });
+      crew.run(n_threads, [&](int t, int) { ++ran[t]; });
       CHECK(std::accumulate(ran.begin(), ran.end(), 0) == n_threads && ran.back() == 1);
       std::vector<int> seen(1000, 0);
       crew.split(seen.size(), round % 2 == 0 ? 1 : 1 << 30, [&](std::size_t begin, std::size_t end) {
@@ -50,7 +50,7 @@ TEST(a_crew_passes_an_exception_on_and_goes_on) {
     bool caught = false;
     std::atomic<int> ran = 0;
     try {
-      crew.run([&](int t) {
+      crew.run(3, [&](int t, int) {
         ++ran;
         if (t == round % 3) throw std::runtime_error("no");
       });

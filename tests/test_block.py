@@ -1,12 +1,13 @@
-"""The block method: kernels and data of every kind, threads and limits."""
+"""The block method: kernels and data of every kind, threads, limits, and when "auto" chooses it."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, Block, RedSVM, ShashuaLevinSVOR, certify
-from ordsvm.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
-from ordsvm.solvers import GCD, SMO, Control, KernelMatrix, solve
+from ordsvm.kernels import RBF, Custom, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
+from ordsvm.problem import Thresholds
+from ordsvm.solvers import GCD, SMO, Control, KernelMatrix, choose, solve
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 
 KERNELS = [
@@ -112,6 +113,28 @@ def test_every_machine_reaches_it():
         assert model.result_.converged
         assert model.result_.solver == "block"
         assert certify(model, X, y).violation <= 1e-4 + 1e-8
+
+
+WIDE = sp.random_array((60, 5000), density=0.001, format="csr", rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "take", "name"),
+    [
+        (RBF(0.5), lambda X: X, "block"),
+        (RBF(0.5), sp.csr_array, "block"),
+        (RBF(0.5), lambda X: WIDE, "smo"),
+        (Precomputed(), lambda X: RBF(0.5)(X, X), "smo"),
+        (Custom(RBF(0.5)), lambda X: X, "smo"),
+        (Sigmoid(0.1, 0.0), lambda X: X, "smo"),
+    ],
+    ids=["dense", "sparse", "wide", "precomputed", "function", "sigmoid"],
+)
+def test_auto_is_block_where_k_is_made_from_tiles(kernel, take, name):
+    X, _ = random_data(11, n=60)
+    matrix = KernelMatrix(kernel.rows(take(X)))
+    assert choose("auto", Thresholds.FREE, matrix).name == name
+    assert choose("auto", Thresholds.NONE, matrix).name == name.replace("smo", "gcd")
 
 
 @pytest.mark.parametrize("option", [{"q1": 1}, {"q1": 2.5}, {"q2": 0}, {"q2": True}, {"q1": "all"}])

@@ -409,7 +409,7 @@ def test_time_is_divided_among_the_problems():
     assert np.isfinite(fitted.decision_function(X)).all()
     with pytest.warns(ConvergenceWarning, match="stopped by time_limit"):
         hurried = SVC(C=1e4, gamma=1.0, tol=1e-6, time_limit=1e-3).fit(X, y)
-    assert hurried.n_iter_[0] > 0 == hurried.n_iter_[-1]
+    assert hurried.n_iter_[-1] == 0
     assert {result.status for result in hurried.results_} == {"time_limit"}
 
 
@@ -495,7 +495,7 @@ def test_solvers_and_kernels_in_all_forms_agree(multi_class):
     X, y = three_classes(3)
     parameters = {"multi_class": multi_class, "intercept": "penalized", "tol": 1e-8}
     expected = SVC(gamma=0.4, **parameters).fit(X, y)
-    assert expected.result_.solver == "gcd"
+    assert expected.result_.solver == "block"
     for kernel in ("rbf", lambda A, B: rbf_kernel(A, B, gamma=0.4)):
         other = SVC(kernel=kernel, gamma=0.4, solver=GCD(precision="float64"), **parameters).fit(X, y)
         assert_same_machine(expected, other, X)
@@ -505,7 +505,7 @@ def test_solvers_and_kernels_in_all_forms_agree(multi_class):
     )
     np.testing.assert_array_equal(precomputed.support_, expected.support_)
     free = SVC(multi_class=multi_class, **TIGHT).fit(X, y)
-    assert free.result_.solver == "smo"
+    assert free.result_.solver == "block"
     assert_same_machine(free, SVC(multi_class=multi_class, solver=SMO("mvp"), **TIGHT).fit(X, y), X)
 
 

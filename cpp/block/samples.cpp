@@ -18,6 +18,10 @@ bool fits_tiles(const RowSource& source) {
                       features->n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= second_level_cache);
 }
 
+bool suits(const RowSource& source) {
+  return fits_tiles(source) && source.features()->kernel.kind != KernelKind::sigmoid;
+}
+
 double row_length(const Features& features) {
   return features.n_columns * (features.density < sparse_below ? features.density : 1.0);
 }

@@ -61,6 +61,10 @@ class Samples {
 /// looked at, must fit into a cache.
 bool fits_tiles(const RowSource& source);
 
+/// Whether the block method is the one to choose. Not for the sigmoid: it is not positive semidefinite, so that the
+/// answer depends on the way there, and that of pairs of all samples is the one that other programs find.
+bool suits(const RowSource& source);
+
 /// How many features of a row cost something.
 double row_length(const Features& features);
 

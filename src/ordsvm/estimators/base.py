@@ -166,10 +166,11 @@ class KernelMachine(Machine):
 
     def _train(self, X: Any, task: Task) -> list[Solution]:
         """Solves the problems and keeps β and the result."""
-        solver = choose(self.solver, task.problems[0].thresholds)
+        choose(self.solver, task.problems[0].thresholds)  # refuses before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
         matrix = self._kernel_matrix(kernel, samples)
+        solver = choose(self.solver, task.problems[0].thresholds, matrix)
         control = self._control()
         if task.validation is not None:
             known = task.order if self._is_precomputed() else samples

@@ -11,6 +11,7 @@ from ordsvm.result import FitResult
 from ordsvm.solvers.asyagcd import AsyAGCD
 from ordsvm.solvers.asygcd import AsyGCD
 from ordsvm.solvers.asyorgcd import AsyORGCD
+from ordsvm.solvers.auto import best_solver
 from ordsvm.solvers.base import Control, Floats, KernelMatrix, Run, Solver
 from ordsvm.solvers.block import Block
 from ordsvm.solvers.decomposition import Decomposition
@@ -50,12 +51,15 @@ class Solution:
     thresholds: Floats
 
 
-def choose(solver: str | Solver, thresholds: Thresholds) -> Solver:
-    """The solver that a name, "auto" or an options object stands for, if it can treat these thresholds."""
+def choose(solver: str | Solver, thresholds: Thresholds, matrix: KernelMatrix | None = None) -> Solver:
+    """The solver that a name, "auto" or an options object stands for, if it can treat these thresholds.
+
+    What "auto" stands for depends on the kernel matrix.
+    """
     fitting = [name for name, kind in SOLVERS.items() if thresholds in kind.accepts]
     if isinstance(solver, str):
         if solver == "auto":
-            return SOLVERS[fitting[0]]()
+            return best_solver(thresholds, matrix)
         if solver not in SOLVERS:
             raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, SOLVERS))}.")
         solver = SOLVERS[solver]()

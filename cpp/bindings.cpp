@@ -237,6 +237,7 @@ void bind_kernels(nb::module_& m) {
   nb::class_<RowSource>(m, "Rows", nb::type_slots(rows_slots))
       .def("__len__", &RowSource::size)
       .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
+      .def("roundings", [](const RowSource& rows) { return block::roundings(rows); })
       .def("suits_blocks", [](const RowSource& rows) { return block::suits(rows); })
       .def("rows", &rows_of, "which"_a)
       .def("product", &product_with, "beta"_a);

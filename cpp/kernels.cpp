@@ -43,6 +43,10 @@ class ChunkedRows : public RowSource {
   }
 };
 
+double part_of_norm(KernelKind kind, double value) {
+  return kind == KernelKind::laplacian ? std::abs(value) : value * value;
+}
+
 template <class T>
 class DenseRows final : public ChunkedRows<DenseRows<T>> {
  public:
@@ -53,11 +57,15 @@ class DenseRows final : public ChunkedRows<DenseRows<T>> {
     for (Index i = 0; i < n_; ++i)
       for (Index feature = 0; feature < n_features_; ++feature)
         tiles_[place(i, feature)] = data.values[i * n_features_ + feature];
+    for (Index i = 0; i < n_; ++i) {
+      double norm = 0.0;
+      for (Index feature = 0; feature < n_features_; ++feature)
+        norm += part_of_norm(kernel.kind, data.values[i * n_features_ + feature]);
+      largest_norm_ = std::max(largest_norm_, norm);
+    }
   }
   Index size() const override { return n_; }
-  std::optional<Features> features() const override {
-    return Features{this->kernel_, n_features_, 1.0};  // distances by differences, zeros or not: norms would cancel
-  }
+  std::optional<Features> features() const override { return Features{this->kernel_, n_features_, 1.0, largest_norm_}; }
   Index nonzeros(Index i, SampleIndex* columns, double* values) const override {
     for (Index feature = 0; feature < n_features_; ++feature) {
       columns[feature] = static_cast<SampleIndex>(feature);
@@ -89,6 +97,7 @@ class DenseRows final : public ChunkedRows<DenseRows<T>> {
   }
   Index n_, n_features_;
   std::vector<T> tiles_;
+  double largest_norm_ = 0.0;
 };
 
 /// One sparse row is spread over a dense vector; the others are read once. Distances come from norms:
@@ -99,12 +108,13 @@ class CsrRows final : public ChunkedRows<CsrRows<T, I>> {
   CsrRows(const Kernel& kernel, const CsrView<T, I>& data) : ChunkedRows<CsrRows<T, I>>(kernel), data_(data) {
     norm_.resize(data.n_rows);
     for (Index i = 0; i < data.n_rows; ++i)
-      for (I p = data.starts[i]; p < data.starts[i + 1]; ++p) norm_[i] += part_of_norm(data.values[p]);
+      for (I p = data.starts[i]; p < data.starts[i + 1]; ++p) norm_[i] += part_of_norm(kernel.kind, data.values[p]);
   }
   Index size() const override { return data_.n_rows; }
   std::optional<Features> features() const override {
     const double cells = static_cast<double>(data_.n_rows) * data_.n_columns;
-    return Features{this->kernel_, data_.n_columns, data_.starts[data_.n_rows] / std::max(1.0, cells)};
+    return Features{this->kernel_, data_.n_columns, data_.starts[data_.n_rows] / std::max(1.0, cells),
+                    norm_.empty() ? 0.0 : *std::ranges::max_element(norm_)};
   }
   Index nonzeros(Index i, SampleIndex* columns, double* values) const override {
     const I begin = data_.starts[i], end = data_.starts[i + 1];
@@ -138,9 +148,6 @@ class CsrRows final : public ChunkedRows<CsrRows<T, I>> {
   }
 
  private:
-  double part_of_norm(double value) const {
-    return reduction_of(this->kernel_.kind) == simd::Reduction::manhattan ? std::abs(value) : value * value;
-  }
   double dot(const std::vector<double>& x, Index j) const {
     double total = 0.0;
     for (I p = data_.starts[j]; p < data_.starts[j + 1]; ++p) total += data_.values[p] * x[data_.columns[p]];
@@ -177,6 +184,11 @@ class PrecomputedRows final : public RowSource {
 };
 
 }  // namespace
+
+double Features::rounding_of_norms() const {
+  const bool distances = kernel.kind == KernelKind::rbf || kernel.kind == KernelKind::laplacian;
+  return distances ? 4.0 * kernel.gamma * largest_norm : 0.0;
+}
 
 template <class T>
 std::unique_ptr<RowSource> make_rows(const Kernel& kernel, const DenseView<T>& data) {

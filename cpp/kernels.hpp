@@ -25,7 +25,11 @@ struct Kernel {
 struct Features {
   Kernel kernel;
   Index n_columns;
-  double density;  // share of the features that are stored: 1 for dense data
+  double density;       // share of the features that are stored: 1 for dense data
+  double largest_norm;  // over all samples: sum of squares, or of absolute values for the Laplacian
+
+  /// By how much, in roundings, a value of K may be off if distances come from norms: they cancel.
+  double rounding_of_norms() const;
 };
 
 /// What gives rows of K. Calls from several threads at once are safe.

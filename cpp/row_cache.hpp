@@ -42,14 +42,14 @@ class RowCache {
   };
 
   RowCache(const RowSource& source, std::size_t budget_bytes)
-      : source_(source),
-        capacity_(std::min<std::size_t>(budget_bytes / (sizeof(T) * source.size()), source.size())),
-        slot_of_(source.size(), -1) {
+      : source_(source), budget_(budget_bytes), capacity_(rows_in(budget_bytes)), slot_of_(source.size(), -1) {
     slots_.reserve(capacity_);  // never moved: rows are filled in without the lock
   }
 
   const RowSource& source() const { return source_; }
+  std::size_t budget() const { return budget_; }
   std::size_t capacity() const { return capacity_; }
+  std::size_t size() const { return slots_.size(); }
   Index rows_computed() const { return rows_computed_.load(std::memory_order_relaxed); }
   std::size_t bytes() {
     const std::lock_guard lock(mutex_);
@@ -81,6 +81,32 @@ class RowCache {
     return Pin(this, slot);
   }
 
+  // For one thread alone, while nobody holds a row:
+
+  /// Leaves so many bytes of the budget to others, but keeps room for two rows. Rows that are then too many go.
+  void leave(std::size_t bytes) {
+    capacity_ = std::max(std::min<std::size_t>(2, rows_in(budget_)), rows_in(budget_ - std::min(budget_, bytes)));
+    if (slots_.size() <= capacity_) return;
+    slots_.clear();
+    std::fill(slot_of_.begin(), slot_of_.end(), -1);
+    oldest_ = newest_ = -1;
+  }
+
+  /// Row i if it is there; it stays until another row is asked for.
+  const T* find(Index i) const { return slot_of_[i] < 0 ? nullptr : slots_[slot_of_[i]].values.get(); }
+
+  /// Takes over row i, which is not there, while there are fewer rows than there may be.
+  void add(Index i, std::unique_ptr<T[]> values) {
+    slot_of_[i] = static_cast<int>(slots_.size());
+    Slot slot;
+    slot.values = std::move(values);
+    slot.row = i;
+    slot.ready = true;
+    slots_.push_back(std::move(slot));
+    append(slot_of_[i]);
+    rows_computed_.fetch_add(1, std::memory_order_relaxed);
+  }
+
   /// held[i] = whether row i is there.
   void list(std::span<char> held) {
     const std::lock_guard lock(mutex_);
@@ -97,6 +123,10 @@ class RowCache {
     bool ready = false;
     int older = -1, newer = -1;  // neighbours in the list of unpinned slots
   };
+
+  std::size_t rows_in(std::size_t bytes) const {
+    return std::min<std::size_t>(bytes / (sizeof(T) * source_.size()), source_.size());
+  }
 
   Pin compute(Index i, int slot, std::unique_lock<std::mutex>& lock) {
     slot_of_[i] = slot;
@@ -163,7 +193,7 @@ class RowCache {
   }
 
   const RowSource& source_;
-  std::size_t capacity_;
+  std::size_t budget_, capacity_;  // bytes; rows that may be there
   std::vector<int> slot_of_;
   std::vector<Slot> slots_;
   int oldest_ = -1, newest_ = -1;

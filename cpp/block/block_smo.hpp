@@ -39,10 +39,10 @@ class BlockSmo {
         options_(options),
         crew_(options.n_threads),
         capacity_(largest_set(cache)),
-        blocks_(make_blocks<T>(cache, crew_, budget(cache) - sizeof(T) * capacity_ * capacity_)),
+        blocks_(make_blocks<T>(leaving(cache, sizeof(T) * capacity_ * capacity_), crew_)),
         dual_(hinges, variables),
         top_(hinges.n_samples, hinges.n_thresholds),
-        middle_(dual_, *blocks_, crew_, capacity_, std::min(options.q2, hinges.n_samples)) {
+        middle_(dual_, *blocks_, crew_, capacity_, std::min(options.q2, capacity_)) {
     top_.start(dual_);
     for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
     round_scores();
@@ -89,15 +89,16 @@ class BlockSmo {
     return rounding || (rounds_since_ > 500 && least_tol<T> > 0.0);
   }
 
-  static double budget(const RowCache<T>& cache) {
-    return sizeof(T) * static_cast<double>(cache.capacity()) * cache.source().size();
+  static RowCache<T>& leaving(RowCache<T>& cache, std::size_t bytes) {
+    cache.leave(bytes);
+    return cache;
   }
 
-  /// Its part of K takes at most half of what rows may take, unless all of K has room.
+  /// Its part of K takes at most half of what rows may take.
   Index largest_set(const RowCache<T>& cache) const {
-    const Index n = hinges_.n_samples, wanted = std::min(n, options_.q1 > 0 ? options_.q1 : most_of_a_set);
-    if (static_cast<Index>(cache.capacity()) == n) return wanted;
-    return std::min(wanted, std::max<Index>(2, static_cast<Index>(std::sqrt(0.5 * budget(cache) / sizeof(T)))));
+    const Index wanted = std::min(hinges_.n_samples, options_.q1 > 0 ? options_.q1 : most_of_a_set);
+    const double room = std::sqrt(0.5 * static_cast<double>(cache.budget()) / sizeof(T));
+    return std::min(wanted, std::max<Index>(2, static_cast<Index>(room)));
   }
 
   Index set_size() const {

@@ -9,12 +9,11 @@
 
 namespace ordsvm::block {
 
-inline constexpr double long_row = 24.0;  // features from which on a row is worth keeping
-
 template <class T>
 class FusedBlocks : public Blocks<T> {
  public:
-  FusedBlocks(const RowSource& source, Crew& crew) : samples_(source, crew, true), crew_(crew) {}
+  /// keep: tiles of all samples.
+  FusedBlocks(const RowSource& source, Crew& crew, bool keep) : samples_(source, crew, keep), crew_(crew) {}
 
   bool add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score,
                    const Ask& ask) override {

@@ -10,6 +10,8 @@
 
 namespace ordsvm::block {
 
+inline constexpr double long_row = 24.0;  // features from which on a row is worth keeping
+
 /// Where a thread makes a tile.
 template <class T>
 struct Scratch {
@@ -52,7 +54,7 @@ class Samples {
   const RowSource& source_;
   Crew& crew_;
   Features features_;
-  bool sparse_;
+  bool sparse_, by_norms_;
   std::vector<T> values_, norm_;  // the kept tiles, one after another
   PackedRows<T> rows_;            // all rows, where they are sparse and tiles are kept
 };
@@ -64,6 +66,9 @@ bool fits_tiles(const RowSource& source);
 /// Whether the block method is the one to choose. Not for the sigmoid: it is not positive semidefinite, so that the
 /// answer depends on the way there, and that of pairs of all samples is the one that other programs find.
 bool suits(const RowSource& source);
+
+/// How many roundings a value of K in double may be off by, as exact products use it.
+double roundings(const RowSource& source);
 
 /// How many features of a row cost something.
 double row_length(const Features& features);

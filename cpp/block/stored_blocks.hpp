@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "../buffer.hpp"
+#include "../row_cache.hpp"
 #include "../simd.hpp"
 #include "fused_blocks.hpp"
 
@@ -12,41 +12,39 @@ namespace ordsvm::block {
 template <class T>
 class StoredBlocks final : public FusedBlocks<T> {
  public:
-  StoredBlocks(const RowSource& source, Crew& crew, double budget)
-      : FusedBlocks<T>(source, crew),
-        stride_(this->samples_.n_tiles() * lanes<T>),
-        capacity_(std::clamp<Index>(static_cast<Index>(budget / (sizeof(T) * stride_)), 0, source.size())),
-        rows_(capacity_ * stride_),
-        slot_of_(source.size(), -1) {}
+  StoredBlocks(RowCache<T>& cache, Crew& crew, bool keep)
+      : FusedBlocks<T>(cache.source(), crew, keep), cache_(cache), n_(cache.source().size()) {}
 
   bool add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score,
                    const Ask& ask) override {
-    std::vector<Index> missing, left;
-    std::vector<double> left_weight, weight_of_slot;
-    std::vector<Index> slots;
-    for (const Index i : rows)
-      if (slot_of_[i] < 0 && used_ + static_cast<Index>(missing.size()) < capacity_) missing.push_back(i);
-    if (!store(missing, ask)) return false;
+    if (!store(rows, ask)) return false;
+    std::vector<const T*> stored;
+    std::vector<Index> left;
+    std::vector<double> stored_weight, left_weight;
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      const Index slot = slot_of_[rows[r]];
-      (slot < 0 ? left : slots).push_back(slot < 0 ? rows[r] : slot);
-      (slot < 0 ? left_weight : weight_of_slot).push_back(weight[r]);
+      if (const T* row = cache_.find(rows[r])) {
+        stored.push_back(row);
+        stored_weight.push_back(weight[r]);
+      } else {
+        left.push_back(rows[r]);
+        left_weight.push_back(weight[r]);
+      }
     }
-    add_stored(slots, weight_of_slot, score);
+    add_stored(stored, stored_weight, score);
     return FusedBlocks<T>::add_product(left, left_weight, score, ask);
   }
 
+  /// Most of a working set moves, and whole rows are needed then: they are made at once, unless most of a row would be
+  /// for samples that are not in the set.
   bool gram(std::span<const Index> samples, T* out, Index stride, const Ask& ask) override {
+    if (n_ <= whole_rows * static_cast<Index>(samples.size()) && !store(samples, ask)) return false;
     std::vector<Index> missing, place;
-    for (std::size_t p = 0; p < samples.size(); ++p) {
-      if (const Index slot = slot_of_[samples[p]]; slot < 0) {
+    for (std::size_t p = 0; p < samples.size(); ++p)
+      if (cache_.find(samples[p]) == nullptr) {
         missing.push_back(samples[p]);
         place.push_back(static_cast<Index>(p));
-      } else {
-        const T* from = rows_.data() + slot * stride_;
-        for (std::size_t q = 0; q < samples.size(); ++q) out[p * stride + q] = from[samples[q]];
       }
-    }
+    gather(samples, out, stride);
     std::vector<T> made(missing.size() * stride);
     this->values_computed_ += static_cast<double>(missing.size()) * samples.size();
     if (!this->fill_block(missing, samples, made.data(), stride, ask)) return false;
@@ -56,37 +54,66 @@ class StoredBlocks final : public FusedBlocks<T> {
   }
 
  private:
+  static constexpr Index whole_rows = 8;
+
+  /// Makes those of these rows that are not there, as far as there is room.
   bool store(std::span<const Index> rows, const Ask& ask) {
+    std::vector<Index> missing;
+    for (const Index i : rows)
+      if (cache_.find(i) == nullptr) missing.push_back(i);
+    const std::size_t room = cache_.capacity() - std::min(cache_.capacity(), cache_.size());
+    missing.resize(std::min(missing.size(), room));
     const std::size_t part = this->samples_.rows_at_a_time();
-    for (std::size_t begin = 0; begin < rows.size(); begin += part) {
-      const auto some = rows.subspan(begin, std::min(part, rows.size() - begin));
-      T* const to = rows_.data() + used_ * stride_;
-      const auto fill = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index) {
-        fill_values(this->samples_.kernel(), tile, packed, 0, packed.count, to + first, stride_);
+    for (std::size_t begin = 0; begin < missing.size(); begin += part) {
+      const auto some = std::span<const Index>(missing).subspan(begin, std::min(part, missing.size() - begin));
+      std::vector<std::unique_ptr<T[]>> made(some.size());
+      for (auto& row : made) row = std::make_unique_for_overwrite<T[]>(n_);
+      const auto fill = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index count) {
+        fill_rows(tile, packed, first, count, made);
       };
       if (!this->meet_all(some, fill, ask)) return false;
-      for (const Index i : some) slot_of_[i] = used_++;
+      for (std::size_t r = 0; r < some.size(); ++r) cache_.add(some[r], std::move(made[r]));
     }
     return true;
   }
 
-  /// score += weight @ rows_[slots], so many samples at a time that their scores stay in the first-level cache.
-  void add_stored(std::span<const Index> slots, std::span<const double> weight, std::span<double> score) {
-    constexpr Index chunk = 1024;
-    const Index n = static_cast<Index>(score.size());
+  /// made[r][first:first + count] = K[row r, tile], a few rows at a time.
+  void fill_rows(const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index count,
+                 std::span<const std::unique_ptr<T[]>> made) const {
+    constexpr Index at_a_time = 32;
+    T values[at_a_time * lanes<T>];
+    for (Index begin = 0; begin < packed.count; begin += at_a_time) {
+      const Index end = std::min(begin + at_a_time, packed.count);
+      fill_values(this->samples_.kernel(), tile, packed, begin, end, values, lanes<T>);
+      for (Index r = begin; r < end; ++r) std::copy_n(values + (r - begin) * lanes<T>, count, made[r].get() + first);
+    }
+  }
+
+  /// out[p] = row of samples[p] at the samples, for rows that are there.
+  void gather(std::span<const Index> samples, T* out, Index stride) {
     const int n_tasks = this->crew_.n_tasks();
     this->crew_.run(n_tasks, [&](int task, int) {
-      const Share share((n + chunk - 1) / chunk, task, n_tasks);
-      for (Index c = share.begin; c < share.end; ++c)
-        for (std::size_t r = 0; r < slots.size(); ++r)
-          simd::add_row(score.data() + c * chunk, weight[r], rows_.data() + slots[r] * stride_ + c * chunk,
-                        std::min(chunk, n - c * chunk));
+      const Share share(samples.size(), task, n_tasks);
+      for (Index p = share.begin; p < share.end; ++p)
+        if (const T* from = cache_.find(samples[p]))
+          for (std::size_t q = 0; q < samples.size(); ++q) out[p * stride + q] = from[samples[q]];
     });
   }
 
-  Index stride_, capacity_, used_ = 0;
-  Buffer<T> rows_;  // [slot][sample]
-  std::vector<Index> slot_of_;
+  /// score += weight @ rows, so many samples at a time that their scores stay in the first-level cache.
+  void add_stored(std::span<const T* const> rows, std::span<const double> weight, std::span<double> score) {
+    constexpr Index chunk = 1024;
+    const int n_tasks = this->crew_.n_tasks();
+    this->crew_.run(n_tasks, [&](int task, int) {
+      const Share share((n_ + chunk - 1) / chunk, task, n_tasks);
+      for (Index c = share.begin; c < share.end; ++c)
+        for (std::size_t r = 0; r < rows.size(); ++r)
+          simd::add_row(score.data() + c * chunk, weight[r], rows[r] + c * chunk, std::min(chunk, n_ - c * chunk));
+    });
+  }
+
+  RowCache<T>& cache_;
+  Index n_;
 };
 
 }  // namespace ordsvm::block

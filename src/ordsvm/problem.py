@@ -10,7 +10,7 @@ violation of the optimality conditions are computed from α and f = Kβ, whoever
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
@@ -98,6 +98,14 @@ class Problem:
     thresholds: Thresholds
     n_samples: int
     n_thresholds: int = 1
+
+    def about_its_samples(self) -> tuple[Problem, NDArray[np.int64]]:
+        """The same problem over those samples alone that have a hinge, and which they are."""
+        samples = np.unique(self.hinges.sample).astype(np.int64)
+        place = np.zeros(self.n_samples, dtype=np.int32)
+        place[samples] = np.arange(len(samples))
+        hinges = replace(self.hinges, sample=place[self.hinges.sample])
+        return replace(self, hinges=hinges, n_samples=len(samples)), samples
 
     # What α means
 

@@ -113,10 +113,14 @@ TEST(block_can_be_interrupted_in_the_middle_of_a_round) {
   CHECK(plain::Point(table, space.matrix, fit.alpha).is_in_box());
 }
 
-const std::vector<Kernel> kernels = {{KernelKind::linear, 1.0, 0.0, 3.0},      {KernelKind::rbf, 0.7, 0.0, 3.0},
-                                     {KernelKind::polynomial, 0.5, 1.0, 2.0},  {KernelKind::polynomial, 0.5, 1.0, 0.0},
-                                     {KernelKind::polynomial, 0.01, 2.0, 1.5}, {KernelKind::sigmoid, 0.3, 0.1, 3.0},
-                                     {KernelKind::laplacian, 0.4, 0.0, 3.0}};
+const std::vector<Kernel> kernels = {{KernelKind::linear, 1.0, 0.0, 3.0},
+                                     {KernelKind::rbf, 0.7, 0.0, 3.0},
+                                     {KernelKind::polynomial, 0.5, 1.0, 2.0},
+                                     {KernelKind::polynomial, 0.5, 1.0, 0.0},
+                                     {KernelKind::polynomial, 0.01, 2.0, 1.5},
+                                     {KernelKind::sigmoid, 0.3, 0.1, 3.0},
+                                     {KernelKind::laplacian, 0.4, 0.0, 3.0},
+                                     {KernelKind::rbf, 0.02, 0.0, 3.0}};  // flat: distances may come from norms
 
 /// `function(space, tolerance of values in float)` for all kernels, dense rows and sparse ones, short and long.
 template <class Function>
@@ -166,7 +170,7 @@ TEST(blocks_of_k_and_products_agree_with_the_formula) {
     for (const std::size_t rows : {2, 6, 203}) {  // of K that there is room for
       RowCache<float> cache(*space.rows, sizeof(float) * n * rows);
       Crew crew(2);
-      const auto blocks = block::make_blocks<float>(cache, crew, sizeof(float) * 256.0 * rows);
+      const auto blocks = block::make_blocks<float>(cache, crew);
       for (int turn = 0; turn < 2; ++turn) {  // the second time some rows are there
         std::vector<float> gram(some.size() * 64);
         CHECK(blocks->gram(some, gram.data(), 64, never));

@@ -100,6 +100,32 @@ TEST(cache_never_exceeds_its_budget) {
   }
 }
 
+TEST(cache_takes_over_rows_and_leaves_room_to_others) {
+  const Index n = 10;
+  const CountingRows rows(n);
+  RowCache<float> cache(rows, budget_of(6, n));
+  cache.leave(budget_of(2, n) - 1);
+  CHECK(cache.capacity() == 4);
+  for (const Index i : {3, 7}) {
+    auto row = std::make_unique<float[]>(n);
+    rows.row(i, std::span<float>(row.get(), n));
+    cache.add(i, std::move(row));
+  }
+  CHECK(cache.size() == 2);
+  CHECK(cache.find(3) != nullptr && cache.find(4) == nullptr);
+  CHECK(holds_row<float>(cache.pin(7), 7, n));
+  CHECK(rows.made(7) == 1);
+  for (const Index i : {0, 1, 2, 4, 5}) cache.pin(i);  // rows that were taken over give way as all do
+  CHECK(cache.size() == 4);
+  CHECK(cache.find(3) == nullptr);
+  cache.leave(budget_of(2, n));
+  CHECK(cache.find(5) != nullptr);  // as many as before: nothing goes
+  cache.leave(budget_of(6, n));
+  CHECK(cache.capacity() == 2);
+  CHECK(cache.size() == 0);
+  CHECK(holds_row<float>(cache.pin(5), 5, n));
+}
+
 TEST(cache_of_all_rows_makes_every_row_once) {
   const Index n = 20;
   const CountingRows rows(n);

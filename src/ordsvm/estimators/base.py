@@ -18,11 +18,12 @@ from ordsvm.checks import check_number, check_positive
 from ordsvm.estimators.callbacks import reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.machine import Machine, canonical, fingerprint, finite_scores
+from ordsvm.estimators.shared_matrix import SharedMatrix
 from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
 from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem
 from ordsvm.result import combined
-from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, choose, solve
+from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, choose
 from ordsvm.solvers.team import usable_threads
 
 Floats = NDArray[np.float64]
@@ -175,7 +176,8 @@ class KernelMachine(Machine):
         if task.validation is not None:
             known = task.order if self._is_precomputed() else samples
             control = task.validation.controls(control, task.problems[0], kernel, known)
-        solutions = self._solve(task.problems, matrix, solver, control)
+        shared = SharedMatrix(matrix, kernel, samples, float(self.cache_size))
+        solutions = self._solve(task.problems, shared, solver, control)
         self._keep(X, kernel, solutions, task.order)
         return solutions
 
@@ -204,7 +206,7 @@ class KernelMachine(Machine):
         return X[np.ix_(order, order)] if self._is_precomputed() else X[order]
 
     def _solve(
-        self, problems: Sequence[Problem], matrix: KernelMatrix, solver: Solver, whole: Control
+        self, problems: Sequence[Problem], matrix: SharedMatrix, solver: Solver, whole: Control
     ) -> list[Solution]:
         """One problem after the other. max_iter is for each of them; time_limit is for all: what is left of it is
         divided among those to come. After a callback has stopped one, or all time is spent, the others stay at their
@@ -218,7 +220,7 @@ class KernelMachine(Machine):
                 stopped_by = "time_limit" if left <= 0 else ""
             if solutions and solutions[-1].result.status == "callback":
                 stopped_by = "callback"
-            solution = solve(problem, matrix, solver, replace(control, max_iter=0) if stopped_by else control, start)
+            solution = matrix.solve(problem, solver, replace(control, max_iter=0) if stopped_by else control, start)
             if stopped_by and not solution.result.converged:
                 solution = replace(solution, result=replace(solution.result, status=stopped_by))
             solutions.append(solution)

@@ -77,13 +77,14 @@ class KernelMatrix:
             )
         self.rows = rows
         self.largest = float(largest)
+        self._roundings = rows.roundings()
         self.fits_float = bool(largest < 1e30)
-        self._budget = int(min(budget, 8 * len(rows) * len(rows)))
+        self._budget = int(min(budget, 16 * len(rows) * len(rows)))
         self._caches: dict[bool, _core.Cache] = {}
 
     def rounding(self, beta: Floats) -> float:
         """How far Kβ, summed in float64, can be from what it should be."""
-        return float(4 * np.finfo(np.float64).eps * self.largest * np.abs(beta).sum())
+        return float(self._roundings * np.finfo(np.float64).eps * self.largest * np.abs(beta).sum())
 
     def cache(self, double_rows: bool) -> _core.Cache:
         """The one cache there is, in the wanted precision: the budget is for all rows together."""

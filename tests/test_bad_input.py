@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from ordsvm import GCD, NPSVOR, SMO, SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, _core, certify
-from ordsvm.estimators import base
+from ordsvm.estimators import shared_matrix
 
 ESTIMATORS = [SVOR, SVORIM, SVOREX, ShashuaLevinSVOR, NPSVOR]
 COST_MODELS = [SVOR, SVORIM]
@@ -33,7 +33,7 @@ def no_solver(monkeypatch):
     def called(*arguments, **options):
         pytest.fail("a solver was called")
 
-    monkeypatch.setattr(base, "solve", called)
+    monkeypatch.setattr(shared_matrix, "solve", called)
 
 
 @pytest.fixture

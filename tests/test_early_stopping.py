@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, RedSVM, ShashuaLevinSVOR, certify
-from ordsvm.estimators import base
+from ordsvm.estimators import shared_matrix
 from ordsvm.estimators.early_stopping import WIDE_GAP, Examination, Validation, hold_out
 from ordsvm.kernels import RBF, Custom, Laplacian, Linear, Polynomial, Precomputed
 from ordsvm.metrics import mean_absolute_error, mean_zero_one_error
@@ -509,7 +509,7 @@ def no_solver(monkeypatch):
     def called(*arguments, **options):
         pytest.fail("a solver was called")
 
-    monkeypatch.setattr(base, "solve", called)
+    monkeypatch.setattr(shared_matrix, "solve", called)
 
 
 @pytest.mark.usefixtures("no_solver")

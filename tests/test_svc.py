@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import (
 
 from benchmarks.datasets import DataMissing, ordinal, svmlight
 from ordsvm import GCD, SMO, SVC, SVORIM, certify, formulations
-from ordsvm.estimators import base
+from ordsvm.estimators import shared_matrix
 from ordsvm.problem import Thresholds
 from ordsvm.solvers import SOLVERS
 from tests.cases import random_data
@@ -607,7 +607,7 @@ def test_clones_pickles_and_searches():
 
 @pytest.fixture
 def no_solver(monkeypatch):
-    monkeypatch.setattr(base, "solve", lambda *arguments: pytest.fail("a solver was called"))
+    monkeypatch.setattr(shared_matrix, "solve", lambda *arguments: pytest.fail("a solver was called"))
 
 
 X0, Y0 = three_classes()

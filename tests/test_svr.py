@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import (
 
 from benchmarks.datasets import DataMissing, table
 from ordsvm import GCD, SMO, SVR, certify, formulations
-from ordsvm.estimators import base
+from ordsvm.estimators import shared_matrix
 from ordsvm.problem import Thresholds
 from ordsvm.solvers import SOLVERS
 from tests.oracle import dual_optimum
@@ -315,7 +315,7 @@ def test_clones_pickles_searches_and_columns():
 
 @pytest.fixture
 def no_solver(monkeypatch):
-    monkeypatch.setattr(base, "solve", lambda *arguments: pytest.fail("a solver was called"))
+    monkeypatch.setattr(shared_matrix, "solve", lambda *arguments: pytest.fail("a solver was called"))
 
 
 X0, Y0 = noisy_line()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ordsvm.kernels import Kernel
 from ordsvm.problem import Problem
-from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, solve
+from ordsvm.solvers import Block, Control, KernelMatrix, Solution, Solver, solve
 
 FEW = 0.7  # share of the samples from which on a problem is about all of them
 
@@ -19,8 +19,8 @@ FEW = 0.7  # share of the samples from which on a problem is about all of them
 class SharedMatrix:
     """The kernel matrix of all samples, with rows that all problems share.
 
-    A problem about few of them, as one class against another, has a matrix of its own where rows are cheap: they are
-    as short as the problem is small.
+    A problem about few of them, as one class against another, has a matrix of its own if the block method solves it,
+    which would sooner make values of K anew than find them in long rows.
     """
 
     matrix: KernelMatrix
@@ -29,7 +29,7 @@ class SharedMatrix:
     cache_size: float
 
     def solve(self, problem: Problem, solver: Solver, control: Control, start: NDArray[np.float64] | None) -> Solution:
-        if control.examiner is None and self.matrix.rows.suits_blocks():
+        if control.examiner is None and isinstance(solver, Block) and self.matrix.rows.suits_blocks():
             small, samples = problem.about_its_samples()
             if len(samples) <= FEW * problem.n_samples:
                 matrix = KernelMatrix(self.kernel.rows(self.samples[samples]), self.cache_size)

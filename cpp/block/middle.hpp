@@ -92,7 +92,7 @@ class Middle {
         weights_.push_back(small_moved_[p]);
       }
     while (rows_.size() % 4 != 0) rows_.push_back(rows_.back()), weights_.push_back(0.0);
-    constexpr std::size_t worth_threads = 1 << 17;  // values of K
+    constexpr std::size_t worth_threads = 1 << 16;  // values of K
     const int n_tasks = rows_.size() * level_.length() < worth_threads ? 1 : crew_.n_tasks();
     crew_.run(n_tasks, [&](int task, int) {
       const Share share(level_.length() / 16, task, n_tasks);

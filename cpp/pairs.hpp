@@ -1,20 +1,17 @@
 // Violating pairs of hinges, and moves along them, for free and for ordered thresholds.
 //
 // Along a pair gamma falls by t through the hinge `low` and rises by t through the hinge `up`. Free thresholds: both sit at
-// the same one, so gamma stays 0. Ordered: gamma_k = mu_k - mu_{k+1}, mu >= 0, mu_0 = mu_m = 0; the two may sit at
-// different thresholds (Chu & Keerthi's cross update), and the mu between them take up the difference.
-//
-// Where that paper needs help: (18) reaches one neighbour of an active mu. Over a run of active mu all thresholds are
-// tied, so B_low must be taken at the run's last threshold and B_up at its first, else one can stop before the optimum.
+// the same one, so gamma stays 0. Ordered: the two may sit at different thresholds (Chu & Keerthi's cross update), and
+// the mu between them take up the difference (ties.hpp).
 #pragma once
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "frontier.hpp"
 #include "states.hpp"
+#include "ties.hpp"
 
 namespace ordsvm {
 
@@ -48,10 +45,7 @@ class Pairs {
         score_(variables.score),
         ordered_(hinges.treatment == Thresholds::ordered),
         bounds_(hinges.n_thresholds),
-        alpha_sum_(std::accumulate(variables.alpha.begin(), variables.alpha.end(), 0.0)),
-        mu_(hinges.n_thresholds + 1, 0.0) {
-    if (ordered_) start_mu();
-  }
+        ties_(hinges, variables.alpha) {}
 
   /// The most violating pair, where `frontier.extremes(k)` gives b_low and b_up of threshold k.
   template <class Extremes>
@@ -74,23 +68,19 @@ class Pairs {
 
   /// How far a pair can go within the box and mu >= 0.
   double room(Index low, Index up) const {
-    double t = std::min(fall_room(low), rise_room(up));
-    for (Index k = hinges_.threshold[up] + 1; k <= hinges_.threshold[low]; ++k) t = std::min(t, mu_[k]);
-    return t;
+    return std::min({fall_room(low), rise_room(up), ties_.room(hinges_.threshold[low], hinges_.threshold[up])});
   }
 
   /// By which factor all steps together can be lengthened, (29) of Manno et al.: the room divided by the move. Every hinge
   /// is in one step at most.
   double longest(std::span<const PairStep> steps) {
     double factor = infinity;
-    mu_move_.assign(mu_.size(), 0.0);
+    mu_move_.assign(hinges_.n_thresholds + 1, 0.0);
     for (const PairStep& step : steps) {
       factor = std::min({factor, fall_room(step.low) / step.length, rise_room(step.up) / step.length});
-      add_mu(mu_move_, step, step.length);
+      Ties::move(mu_move_, hinges_.threshold[step.low], hinges_.threshold[step.up], step.length);
     }
-    for (std::size_t k = 0; k < mu_.size(); ++k)
-      if (mu_move_[k] < 0.0) factor = std::min(factor, mu_[k] / -mu_move_[k]);
-    return factor;
+    return std::min(factor, ties_.longest(mu_move_));
   }
 
   /// Moves the hinges of all steps, and mu, by `factor` times their lengths; then calls moved(hinge) for every one.
@@ -98,27 +88,17 @@ class Pairs {
   void apply(std::span<const PairStep> steps, double factor, Moved moved) {
     for (const PairStep& step : steps) {
       const double t = factor * step.length;
-      add_mu(mu_, step, t);
+      ties_.move(hinges_.threshold[step.low], hinges_.threshold[step.up], t);
       move(step.low, -t, reaches(t, fall_room(step.low)));
       move(step.up, t, reaches(t, rise_room(step.up)));
       moved(step.low);
       moved(step.up);
     }
-    for (double& mu : mu_) mu = active_part(mu);
+    ties_.settle();
   }
 
  private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
-
-  void start_mu() {
-    for (Index v = 0; v < hinges_.size(); ++v) mu_[hinges_.threshold[v] + 1] -= hinges_.sign[v] * alpha_[v];
-    for (Index k = 0; k < hinges_.n_thresholds; ++k) mu_[k + 1] += mu_[k];
-    for (double& mu : mu_) mu = active_part(mu);
-    mu_.back() = 0.0;
-  }
-
-  /// A mu that is there by rounding alone counts as 0: else pairs would pass it to and fro.
-  double active_part(double mu) const { return mu > 1e-12 * alpha_sum_ ? mu : 0.0; }
 
   /// The active threshold J = argmax (b_low - b_up) of section 4.4.
   Pair worst_free() const {
@@ -130,25 +110,12 @@ class Pairs {
     return worst;
   }
 
-  /// The active threshold J of (17), with (18) carried over whole runs of active mu. (At the last threshold of a run
-  /// the running maximum of b_low is the run's, so it need not be carried back.)
   Pair worst_ordered() const {
-    const Index m = hinges_.n_thresholds;
-    std::vector<Index> low_at(m), up_at(m), run_first(m);
-    for (Index k = 0; k < m; ++k) {  // running maximum of b_low, first threshold of the run
-      low_at[k] = k > 0 && bounds_[low_at[k - 1]].low >= bounds_[k].low ? low_at[k - 1] : k;
-      run_first[k] = k > 0 && mu_[k] > 0.0 ? run_first[k - 1] : k;
-    }
-    for (Index k = m - 1; k >= 0; --k)  // running minimum of b_up
-      up_at[k] = k + 1 < m && bounds_[up_at[k + 1]].up <= bounds_[k].up ? up_at[k + 1] : k;
-    Pair worst{-infinity, -1, -1, 0, 0};
-    for (Index k = 0; k < m; ++k) {
-      const Index low = low_at[k], up = up_at[run_first[k]];
-      const double violation = bounds_[low].low - bounds_[up].up;
-      if (violation > worst.violation)
-        worst = {violation, bounds_[low].low_at, bounds_[up].up_at, run_first[low], m - 1};
-    }
-    return worst;
+    const Ties::Worst worst =
+        ties_.worst([&](Index k) { return bounds_[k].low; }, [&](Index k) { return bounds_[k].up; });
+    if (worst.low < 0) return {worst.violation, -1, -1, 0, 0};
+    return {worst.violation, bounds_[worst.low].low_at, bounds_[worst.up].up_at, ties_.first_tied(worst.low),
+            hinges_.n_thresholds - 1};
   }
 
   double fall_room(Index v) const { return hinges_.sign[v] > 0 ? alpha_[v] : hinges_.cap[v] - alpha_[v]; }
@@ -159,19 +126,13 @@ class Pairs {
     return t >= room * (1.0 - 4.0 * std::numeric_limits<double>::epsilon());
   }
 
-  void add_mu(std::vector<double>& mu, const PairStep& step, double t) const {
-    const Index low = hinges_.threshold[step.low], up = hinges_.threshold[step.up];
-    for (Index k = up + 1; k <= low; ++k) mu[k] -= t;
-    for (Index k = low + 1; k <= up; ++k) mu[k] += t;
-  }
-
   /// gamma changes by t through hinge v; where that ends at a bound, alpha is put exactly there.
   void move(Index v, double t, bool to_bound) {
     const bool rises = (t > 0) == (hinges_.sign[v] > 0);
     const double bound = rises ? hinges_.cap[v] : 0.0;
     const double before = alpha_[v];
     alpha_[v] = to_bound ? bound : std::clamp(before + hinges_.sign[v] * t, 0.0, hinges_.cap[v]);
-    alpha_sum_ += alpha_[v] - before;
+    ties_.count(alpha_[v] - before);
   }
 
   const Hinges& hinges_;
@@ -179,8 +140,8 @@ class Pairs {
   std::span<double> score_;
   bool ordered_;
   std::vector<simd::Extremes> bounds_;  // b_low and b_up of every threshold
-  double alpha_sum_;
-  std::vector<double> mu_, mu_move_;  // mu_[k] ties thresholds k - 1 and k
+  Ties ties_;
+  std::vector<double> mu_move_;
 };
 
 }  // namespace ordsvm

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../states.hpp"
+#include "../ties.hpp"
 #include "scans.hpp"
 
 namespace ordsvm::block {
@@ -37,13 +38,11 @@ class Dual {
         threshold_(variables.threshold),
         first_(hinges.n_samples * hinges.n_thresholds, -1),
         next_(hinges.size(), -1),
-        mu_(hinges.n_thresholds + 1, 0.0) {
+        ties_(hinges, variables.alpha) {
     for (Index v = hinges.size() - 1; v >= 0; --v) {
       SampleIndex& first = first_[hinges.threshold[v] * hinges.n_samples + hinges.sample[v]];
       next_[v] = std::exchange(first, static_cast<SampleIndex>(v));
     }
-    for (const double alpha : alpha_) alpha_sum_ += alpha;
-    if (hinges.treatment == Thresholds::ordered) start_mu();
   }
 
   const Hinges& hinges() const { return hinges_; }
@@ -76,7 +75,7 @@ class Dual {
     } else {
       alpha_[v] = std::clamp(before + (plus ? change : -change), 0.0, hinges_.cap[v]);
     }
-    alpha_sum_ += alpha_[v] - before;
+    ties_.count(alpha_[v] - before);
     threshold_[hinges_.threshold[v]] -= hinges_.penalty() * change;
     return change;
   }
@@ -84,22 +83,19 @@ class Dual {
   /// Moves a pair, `riser` up and `faller` down, by t = min(wanted, what the box and mu >= 0 leave).
   double move_pair(Index riser, Index faller, double wanted) {
     const Index up_k = hinges_.threshold[riser], low_k = hinges_.threshold[faller];
-    double t = std::min({wanted, room_up(riser), room_down(faller)});
-    for (Index k = up_k + 1; k <= low_k; ++k) t = std::min(t, mu_[k]);
-    for (Index k = up_k + 1; k <= low_k; ++k) mu_[k] = active_part(mu_[k] - t);
-    for (Index k = low_k + 1; k <= up_k; ++k) mu_[k] += t;
+    const double t = std::min({wanted, room_up(riser), room_down(faller), ties_.room(low_k, up_k)});
     move(riser, t);
     move(faller, -t);
+    if (low_k != up_k) {
+      ties_.move(low_k, up_k, t);
+      ties_.settle();
+    }
     return t;
   }
 
   /// A hinge that rises at threshold k may have its partner at any threshold up to this one: beyond k only as far as
   /// mu > 0 ties them. Without an order partners are at the same threshold.
-  Index last_partner(Index k) const {
-    if (hinges_.treatment == Thresholds::ordered)
-      while (k + 1 < hinges_.n_thresholds && mu_[k + 1] > 0.0) ++k;
-    return k;
-  }
+  Index last_partner(Index k) const { return ties_.last_tied(k); }
   Index first_partner(Index k) const { return hinges_.treatment == Thresholds::ordered ? 0 : k; }
 
   Worst worst(std::span<const Reach> reach) const {
@@ -129,8 +125,8 @@ class Dual {
     if (hinges_.treatment == Thresholds::ordered) {
       for (Index k = 1; k < m; ++k) low[k] = std::max(low[k], low[k - 1]);
       for (Index k = m - 2; k >= 0; --k) up[k] = std::min(up[k], up[k + 1]);
-      for (Index k = m - 2; k >= 0; --k) low[k] = mu_[k + 1] > 0.0 ? low[k + 1] : low[k];
-      for (Index k = 1; k < m; ++k) up[k] = mu_[k] > 0.0 ? up[k - 1] : up[k];
+      for (Index k = m - 2; k >= 0; --k) low[k] = ties_.tied(k + 1) ? low[k + 1] : low[k];
+      for (Index k = 1; k < m; ++k) up[k] = ties_.tied(k) ? up[k - 1] : up[k];
     }
     for (Index k = 0; k < m; ++k) {
       const bool below = low[k] > -infinity, above = up[k] < infinity;
@@ -139,40 +135,17 @@ class Dual {
   }
 
  private:
-  void start_mu() {
-    for (Index v = 0; v < hinges_.size(); ++v) mu_[hinges_.threshold[v] + 1] -= hinges_.sign[v] * alpha_[v];
-    for (Index k = 0; k < hinges_.n_thresholds; ++k) mu_[k + 1] += mu_[k];
-    for (double& mu : mu_) mu = active_part(mu);
-    mu_.back() = 0.0;
-  }
-
-  /// A mu that is there by rounding alone counts as 0: else pairs would pass it to and fro.
-  double active_part(double mu) const { return mu > 1e-12 * alpha_sum_ ? mu : 0.0; }
-
-  /// b_low at k may come from any threshold before it, b_up from any behind the first of the run that mu ties to k; see
-  /// solvers/smo.hpp.
   Worst worst_ordered(std::span<const Reach> reach) const {
-    const Index m = hinges_.n_thresholds;
-    std::vector<Index> up_at(m);
-    for (Index k = m - 1; k >= 0; --k)
-      up_at[k] = k + 1 < m && reach[up_at[k + 1]].rise >= reach[k].rise ? up_at[k + 1] : k;
-    Worst worst;
-    for (Index k = 0, low_at = 0, run_first = 0; k < m; ++k) {
-      if (reach[k].fall < reach[low_at].fall) low_at = k;
-      if (mu_[k] <= 0.0) run_first = k;
-      const Index up = up_at[run_first];
-      const double violation = reach[up].rise - reach[low_at].fall;
-      if (violation > worst.violation) worst = {violation, up, low_at};
-    }
-    return worst;
+    const Ties::Worst worst =
+        ties_.worst([&](Index k) { return -reach[k].fall; }, [&](Index k) { return -reach[k].rise; });
+    return {worst.violation, worst.up, worst.low};
   }
 
   const Hinges& hinges_;
   std::span<double> alpha_, threshold_;
   std::vector<SampleIndex> first_;  // of the slot of sample i at threshold k, at k * n_samples + i; -1: it is empty
   std::vector<SampleIndex> next_;   // hinge of the same slot
-  std::vector<double> mu_;          // mu_[k] ties thresholds k - 1 and k
-  double alpha_sum_ = 0.0;
+  Ties ties_;
 };
 
 }  // namespace ordsvm::block

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "../states.hpp"
@@ -36,13 +38,16 @@ class Dual {
       : hinges_(hinges),
         alpha_(variables.alpha),
         threshold_(variables.threshold),
-        first_(hinges.n_samples * hinges.n_thresholds, -1),
-        next_(hinges.size(), -1),
+        hinge_(hinges.size()),
+        begin_(hinges.n_samples * hinges.n_thresholds + 1, 0),
         ties_(hinges, variables.alpha) {
-    for (Index v = hinges.size() - 1; v >= 0; --v) {
-      SampleIndex& first = first_[hinges.threshold[v] * hinges.n_samples + hinges.sample[v]];
-      next_[v] = std::exchange(first, static_cast<SampleIndex>(v));
-    }
+    const auto slot = [&](Index v) { return hinges.sample[v] * hinges.n_thresholds + hinges.threshold[v]; };
+    for (Index v = 0; v < hinges.size(); ++v) ++begin_[slot(v) + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    std::vector<SampleIndex> next(begin_.begin(), begin_.end() - 1);
+    for (Index v = 0; v < hinges.size(); ++v)
+      hinge_[next[slot(v)]++] = {alpha_[v], hinges.cap[v], hinges.sign[v] * hinges.offset[v],
+                                 static_cast<SampleIndex>(v), hinges.sign[v] > 0 ? 1 : -1};
   }
 
   const Hinges& hinges() const { return hinges_; }
@@ -53,39 +58,47 @@ class Dual {
 
   Ways ways(Index i, Index k) const {
     Ways found;
-    for (Index v = first_[k * hinges_.n_samples + i]; v >= 0; v = next_[v]) {
-      const double level = hinges_.sign[v] * hinges_.offset[v];
-      if (room_up(v) > 0.0 && level > found.rise) found.rise = level, found.riser = v;
-      if (room_down(v) > 0.0 && level < found.fall) found.fall = level, found.faller = v;
+    const Index slot = i * hinges_.n_thresholds + k;
+    for (Index h = begin_[slot]; h < begin_[slot + 1]; ++h) {
+      if (room_up(h) > 0.0 && hinge_[h].level > found.rise) found.rise = hinge_[h].level, found.riser = h;
+      if (room_down(h) > 0.0 && hinge_[h].level < found.fall) found.fall = hinge_[h].level, found.faller = h;
     }
     return found;
   }
 
-  /// How far gamma may rise, and fall, through hinge v.
-  double room_up(Index v) const { return hinges_.sign[v] > 0 ? hinges_.cap[v] - alpha_[v] : alpha_[v]; }
-  double room_down(Index v) const { return hinges_.sign[v] > 0 ? alpha_[v] : hinges_.cap[v] - alpha_[v]; }
+  /// How far gamma may rise, and fall, through a hinge.
+  double room_up(Index h) const { return hinge_[h].sign > 0 ? hinge_[h].cap - hinge_[h].alpha : hinge_[h].alpha; }
+  double room_down(Index h) const { return hinge_[h].sign > 0 ? hinge_[h].alpha : hinge_[h].cap - hinge_[h].alpha; }
 
-  /// Moves gamma and beta by `change` through hinge v; a change as large as the room, or larger, ends at the bound.
-  double move(Index v, double change) {
-    const double before = alpha_[v], up = room_up(v), down = room_down(v);
-    const bool plus = hinges_.sign[v] > 0;
+  /// Moves gamma and beta by `change` through a hinge at threshold k; a change as large as the room, or larger, ends at
+  /// the bound.
+  double move(Index k, Index h, double change) {
+    Hinge& hinge = hinge_[h];
+    const double before = hinge.alpha, up = room_up(h), down = room_down(h);
+    const bool plus = hinge.sign > 0;
     if (change >= up || change <= -down) {
-      alpha_[v] = plus == (change >= up) ? hinges_.cap[v] : 0.0;
+      hinge.alpha = plus == (change >= up) ? hinge.cap : 0.0;
       change = change >= up ? up : -down;
     } else {
-      alpha_[v] = std::clamp(before + (plus ? change : -change), 0.0, hinges_.cap[v]);
+      hinge.alpha = std::clamp(before + (plus ? change : -change), 0.0, hinge.cap);
     }
-    ties_.count(alpha_[v] - before);
-    threshold_[hinges_.threshold[v]] -= hinges_.penalty() * change;
+    alpha_[hinge.number] = hinge.alpha;
+    ties_.count(hinge.alpha - before);
+    threshold_[k] -= hinges_.penalty() * change;
     return change;
   }
 
+  /// A hinge and the threshold it is at.
+  struct At {
+    Index threshold, hinge;
+  };
+
   /// Moves a pair, `riser` up and `faller` down, by t = min(wanted, what the box and mu >= 0 leave).
-  double move_pair(Index riser, Index faller, double wanted) {
-    const Index up_k = hinges_.threshold[riser], low_k = hinges_.threshold[faller];
-    const double t = std::min({wanted, room_up(riser), room_down(faller), ties_.room(low_k, up_k)});
-    move(riser, t);
-    move(faller, -t);
+  double move_pair(const At& riser, const At& faller, double wanted) {
+    const Index up_k = riser.threshold, low_k = faller.threshold;
+    const double t = std::min({wanted, room_up(riser.hinge), room_down(faller.hinge), ties_.room(low_k, up_k)});
+    move(up_k, riser.hinge, t);
+    move(low_k, faller.hinge, -t);
     if (low_k != up_k) {
       ties_.move(low_k, up_k, t);
       ties_.settle();
@@ -135,6 +148,13 @@ class Dual {
   }
 
  private:
+  /// What steps ask of a hinge, in one place: hinges are met in no order.
+  struct Hinge {
+    double alpha, cap, level;  // level = sign * offset
+    SampleIndex number;        // in the table
+    std::int32_t sign;
+  };
+
   Worst worst_ordered(std::span<const Reach> reach) const {
     const Ties::Worst worst =
         ties_.worst([&](Index k) { return -reach[k].fall; }, [&](Index k) { return -reach[k].rise; });
@@ -143,8 +163,8 @@ class Dual {
 
   const Hinges& hinges_;
   std::span<double> alpha_, threshold_;
-  std::vector<SampleIndex> first_;  // of the slot of sample i at threshold k, at k * n_samples + i; -1: it is empty
-  std::vector<SampleIndex> next_;   // hinge of the same slot
+  std::vector<Hinge> hinge_;        // slot by slot, sample by sample
+  std::vector<SampleIndex> begin_;  // of the slot of sample i at threshold k, at i * n_thresholds + k
   Ties ties_;
 };
 

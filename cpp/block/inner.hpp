@@ -88,7 +88,8 @@ class Inner {
     if (!(slope > 0.0)) return false;
     const double together = diagonal(p) + diagonal(q), curvature = p == q ? 0.0 : together - 2.0 * matrix_.row(p)[q];
     const bool vanishes = !(curvature > std::numeric_limits<T>::epsilon() * std::abs(together));
-    const double t = dual_.move_pair(riser, partner.faller, vanishes ? Dual::infinity : slope / curvature);
+    const double wanted = vanishes ? Dual::infinity : slope / curvature;
+    const double t = dual_.move_pair({worst.riser, riser}, {k, partner.faller}, wanted);
     update(p, worst.riser);
     update(q, k);
     if (p != q) add(p, t, q, -t);
@@ -109,7 +110,7 @@ class Inner {
     const Index q = second.at;
     const double other = q < 0 ? 0.0 : diagonal(q) + penalty;
     if (q < 0 || q == p || !(own > 0.0 && other > 0.0)) {  // kernels that are not positive semidefinite: to the bound
-      const double x = dual_.move(v, own > 0.0 ? slope / own : std::copysign(Dual::infinity, slope));
+      const double x = dual_.move(k, v, own > 0.0 ? slope / own : std::copysign(Dual::infinity, slope));
       update(p, k);
       add(p, x, p, 0.0);
       return x != 0.0;
@@ -121,7 +122,7 @@ class Inner {
     const Index w = up ? others.riser : others.faller;
     const double q_slope = b + (up ? others.rise : others.fall) - level_->score()[q];
     const auto [x, y] = best_in_box({own, other, cross, slope, q_slope}, v, w);
-    const double x_done = dual_.move(v, x), y_done = dual_.move(w, y);
+    const double x_done = dual_.move(k, v, x), y_done = dual_.move(k, w, y);
     update(p, k);
     update(q, k);
     add(p, x_done, q, y_done);

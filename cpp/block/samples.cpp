@@ -9,15 +9,6 @@ namespace {
 
 constexpr double sparse_below = 0.4;  // share of features that are not 0: from here on a dense row is as fast
 
-/// Whether squared distances of dense rows should come from norms: only where rows are long is that faster, and values
-/// of K must come out right to about six digits in float, to thirteen in double.
-template <class T>
-bool may_use_norms(const Features& features) {
-  const double roundings = sizeof(T) == sizeof(float) ? 20.0 : 500.0;
-  return features.kernel.kind == KernelKind::rbf && features.n_columns > long_row &&
-         features.rounding_of_norms() <= roundings;
-}
-
 }  // namespace
 
 bool fits_tiles(const RowSource& source) {
@@ -33,7 +24,7 @@ bool suits(const RowSource& source) {
 
 double roundings(const RowSource& source) {
   const auto features = source.features();
-  const bool norms = features && (features->density < sparse_below || may_use_norms<double>(*features));
+  const bool norms = features && features->density < sparse_below;
   return 4.0 + (norms ? features->rounding_of_norms() : 0.0);
 }
 
@@ -43,11 +34,7 @@ double row_length(const Features& features) {
 
 template <class T>
 Samples<T>::Samples(const RowSource& source, Crew& crew, bool keep)
-    : source_(source),
-      crew_(crew),
-      features_(*source.features()),
-      sparse_(features_.density < sparse_below),
-      by_norms_(!sparse_ && may_use_norms<T>(features_)) {
+    : source_(source), crew_(crew), features_(*source.features()), sparse_(features_.density < sparse_below) {
   if (!keep) return;
   std::vector<T> values(n_tiles() * tile_size()), norm(n_tiles() * lanes<T>);
   std::vector<Scratch<T>> scratch = scratches();
@@ -107,7 +94,6 @@ PackedRows<T> Samples<T>::pack(std::span<const Index> samples) const {
   PackedRows<T> rows;
   rows.count = static_cast<Index>(samples.size());
   rows.n_features = features_.n_columns;
-  rows.by_norms = by_norms_;
   rows.norm.assign(samples.size(), T(0));
   if (sparse_)
     rows.starts.push_back(0);

@@ -54,7 +54,7 @@ class Samples {
   const RowSource& source_;
   Crew& crew_;
   Features features_;
-  bool sparse_, by_norms_;
+  bool sparse_;
   std::vector<T> values_, norm_;  // the kept tiles, one after another
   PackedRows<T> rows_;            // all rows, where they are sparse and tiles are kept
 };

@@ -39,9 +39,6 @@ ORDSVM_INLINE void add_nonzero(Vector<T>& sum, T x, const Vector<T>& y) {
   }
 }
 
-/// How a row is met with a tile.
-enum class Form { dense, by_norms, sparse };
-
 /// `count` dense rows at a time: what is loaded of the tile serves all of them.
 template <KernelKind kind, Index count, class T>
 ORDSVM_INLINE void reduce_dense(const Tile<T>& tile, const T* row, Index n_features, Vector<T> (*sum)[parts]) {
@@ -54,26 +51,6 @@ ORDSVM_INLINE void reduce_dense(const Tile<T>& tile, const T* row, Index n_featu
       load(value, y + part * width<T>);
       for (Index r = 0; r < count; ++r) add_feature<kind, T>(sum[r][part], row[r * n_features + feature], value);
     }
-}
-
-/// Squared distances of `count` dense rows from products: |x|^2 + |y|^2 - 2 x.y
-template <Index count, class T>
-ORDSVM_INLINE void reduce_by_norms(const Tile<T>& tile, const PackedRows<T>& rows, Index r, Vector<T> (*sum)[parts]) {
-  reduce_dense<KernelKind::linear, count, T>(tile, rows.values.data() + r * rows.n_features, rows.n_features, sum);
-  for (Index s = 0; s < count; ++s)
-    for (Index part = 0; part < parts; ++part) {
-      Vector<T> norm;
-      load(norm, tile.norm + part * width<T>);
-      sum[s][part] = (norm + rows.norm[r + s]) - 2 * sum[s][part];
-    }
-}
-
-template <KernelKind kind, Form form, Index count, class T>
-ORDSVM_INLINE void reduce(const Tile<T>& tile, const PackedRows<T>& rows, Index r, Vector<T> (*sum)[parts]) {
-  if constexpr (form == Form::by_norms)
-    reduce_by_norms<count, T>(tile, rows, r, sum);
-  else
-    reduce_dense<kind, count, T>(tile, rows.values.data() + r * rows.n_features, rows.n_features, sum);
 }
 
 template <KernelKind kind, class T>
@@ -137,20 +114,22 @@ ORDSVM_INLINE void apply(Vector<T>& value, const Parameters<T>& p) {
 }
 
 /// use(r, count, values) for every group of at most `together` rows, which begins with row r.
-template <KernelKind kind, Form form, class T, class Use>
+template <KernelKind kind, bool sparse, class T, class Use>
 ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin, Index end,
                          Use use) {
   const Parameters<T> parameters(kernel);
   Vector<T> values[together][parts];
   for (Index r = begin; r < end; r += together) {
     const Index count = std::min(together, end - r);
-    if constexpr (form == Form::sparse) {
+    if constexpr (sparse) {
       for (Index s = 0; s < count; ++s) reduce_sparse<kind, T>(tile, rows, r + s, values[s]);
     } else {
+      const T* row = rows.values.data() + r * rows.n_features;
       if (count == together)
-        reduce<kind, form, together, T>(tile, rows, r, values);
+        reduce_dense<kind, together, T>(tile, row, rows.n_features, values);
       else
-        for (Index s = 0; s < count; ++s) reduce<kind, form, 1, T>(tile, rows, r + s, values + s);
+        for (Index s = 0; s < count; ++s)
+          reduce_dense<kind, 1, T>(tile, row + s * rows.n_features, rows.n_features, values + s);
     }
     for (Index s = 0; s < count; ++s)
       for (Index part = 0; part < parts; ++part) apply<kind, T>(values[s][part], parameters);
@@ -161,10 +140,10 @@ ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const Packed
 template <KernelKind kind, class T, class Use>
 ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin, Index end,
                          Use use) {
-  if (rows.sparse()) return visit<kind, Form::sparse>(kernel, tile, rows, begin, end, use);
-  if constexpr (kind == KernelKind::rbf)
-    if (rows.by_norms) return visit<kind, Form::by_norms>(kernel, tile, rows, begin, end, use);
-  visit<kind, Form::dense>(kernel, tile, rows, begin, end, use);
+  if (rows.sparse())
+    visit<kind, true>(kernel, tile, rows, begin, end, use);
+  else
+    visit<kind, false>(kernel, tile, rows, begin, end, use);
 }
 
 template <class T, class Use>

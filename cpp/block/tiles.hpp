@@ -2,8 +2,7 @@
 //
 // A tile is a group of samples, transposed: values[feature][lane]. Against it goes one packed row after another, dense
 // or sparse. Distances are sums of differences for dense rows, free of cancellation; for sparse rows they start from
-// the norms, so that only the features that are not 0 cost anything. Long dense rows start from the norms too where
-// nothing cancels: a product is one instruction, a squared difference two.
+// the norms, so that only the features that are not 0 cost anything.
 #pragma once
 
 #include <vector>
@@ -30,7 +29,6 @@ struct PackedRows {
   std::vector<SampleIndex> columns;  // sparse rows only
   std::vector<Index> starts;         // sparse rows only, count + 1
   std::vector<T> norm;
-  bool by_norms = false;  // dense rows only: squared distances come from norms
   bool sparse() const { return !starts.empty(); }
 };
 

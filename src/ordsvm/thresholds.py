@@ -36,7 +36,7 @@ def minimisers(levels: Levels) -> tuple[float, float]:
     level, passed = levels.level[order], levels.cap[order].cumsum()
     negative = levels.sign < 0
     n_negative = np.count_nonzero(negative)
-    below, rounding = levels.cap @ negative, 1e-12 * levels.cap.sum()
+    below, rounding = np.sum(levels.cap * negative), 1e-12 * levels.cap.sum()  # no BLAS: see problem._dot
     left = int(passed.searchsorted(below - rounding)) if n_negative > 0 else -1
     right = int(passed.searchsorted(below + rounding, side="right"))
     if n_negative < len(level):  # something holds the threshold from above, be it ever so weak

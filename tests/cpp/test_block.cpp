@@ -119,8 +119,7 @@ const std::vector<Kernel> kernels = {{KernelKind::linear, 1.0, 0.0, 3.0},
                                      {KernelKind::polynomial, 0.5, 1.0, 0.0},
                                      {KernelKind::polynomial, 0.01, 2.0, 1.5},
                                      {KernelKind::sigmoid, 0.3, 0.1, 3.0},
-                                     {KernelKind::laplacian, 0.4, 0.0, 3.0},
-                                     {KernelKind::rbf, 0.02, 0.0, 3.0}};  // flat: distances may come from norms
+                                     {KernelKind::laplacian, 0.4, 0.0, 3.0}};
 
 /// `function(space, tolerance of values in float)` for all kernels, dense rows and sparse ones, short and long.
 template <class Function>

@@ -19,6 +19,7 @@ REGISTRY = {
     "asy-active": "asy_active",
     "asy-order": "asy_order",
     "asy-threads": "asy_threads",
+    "auto": "auto",
     "calibration": "calibration",
     "dcd": "dcd",
     "distributed": "distributed",

@@ -6,7 +6,6 @@ import scipy.sparse as sp
 
 from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, Block, RedSVM, ShashuaLevinSVOR, certify
 from ordsvm.kernels import RBF, Custom, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
-from ordsvm.problem import Thresholds
 from ordsvm.solvers import GCD, SMO, Control, KernelMatrix, choose, solve
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 
@@ -115,7 +114,7 @@ def test_every_machine_reaches_it():
         assert certify(model, X, y).violation <= 1e-4 + 1e-8
 
 
-WIDE = sp.random_array((60, 5000), density=0.001, format="csr", rng=np.random.default_rng(0))
+WIDE = sp.random_array((120, 5000), density=0.001, format="csr", rng=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
@@ -131,10 +130,16 @@ WIDE = sp.random_array((60, 5000), density=0.001, format="csr", rng=np.random.de
     ids=["dense", "sparse", "wide", "precomputed", "function", "sigmoid"],
 )
 def test_auto_is_block_where_k_is_made_from_tiles(kernel, take, name):
-    X, _ = random_data(11, n=60)
+    X, y = random_data(11, n=120)
     matrix = KernelMatrix(kernel.rows(take(X)))
-    assert choose("auto", Thresholds.FREE, matrix).name == name
-    assert choose("auto", Thresholds.NONE, matrix).name == name.replace("smo", "gcd")
+    assert choose("auto", FORMULATIONS["svorim"](y, N_RANKS, 1.0), matrix).name == name
+    assert choose("auto", FORMULATIONS["svor"](y, N_RANKS, 1.0), matrix).name == name.replace("smo", "gcd")
+
+
+def test_auto_is_not_block_for_small_problems():
+    X, y = random_data(11, n=30)
+    matrix = KernelMatrix(RBF(0.5).rows(X))
+    assert choose("auto", FORMULATIONS["svorim"](y, N_RANKS, 1.0), matrix).name == "smo"
 
 
 @pytest.mark.parametrize("option", [{"q1": 1}, {"q1": 2.5}, {"q2": 0}, {"q2": True}, {"q1": "all"}])

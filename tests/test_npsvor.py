@@ -177,7 +177,7 @@ def test_options_of_solvers(solver):
 
 
 def test_auto_is_block_and_two_fits_are_equal():
-    X, y = random_data(38, n=80)
+    X, y = random_data(38, n=300)
     first, second = NPSVOR().fit(X, y), NPSVOR().fit(X, y)
     assert first.result_.solver == "block"
     np.testing.assert_array_equal(first.result_.alpha, second.result_.alpha)

@@ -20,6 +20,7 @@ from ordsvm.solvers import (
     ParsmoCache,
     ParsmoLight,
     Solver,
+    check_solver,
     choose,
     solve,
 )
@@ -307,9 +308,13 @@ def test_ordered_start_with_active_mu():
 # Choice
 
 
-@pytest.mark.parametrize("thresholds", Thresholds)
-def test_auto_is_a_solver_that_fits(thresholds):
-    assert thresholds in choose("auto", thresholds).accepts
+@pytest.mark.parametrize("n", [20, 200])
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_auto_is_a_solver_that_fits(name, n):
+    X, y = random_data(2, n=n)
+    problem = FORMULATIONS[name](y, N_RANKS, 1.0)
+    for kernel in (RBF(0.3), Custom(RBF(0.3))):
+        assert problem.thresholds in choose("auto", problem, matrix_of(kernel, X)).accepts
 
 
 @pytest.mark.parametrize("thresholds", Thresholds)
@@ -317,20 +322,20 @@ def test_auto_is_a_solver_that_fits(thresholds):
 def test_an_impossible_pair_gets_a_sentence_that_names_both_and_what_fits(name, thresholds):
     solver = SOLVERS[name]()
     if thresholds in solver.accepts:
-        assert choose(name, thresholds) == choose(solver, thresholds) == solver
+        assert check_solver(name, thresholds) == check_solver(solver, thresholds) == solver
         return
     fitting = [other for other, kind in SOLVERS.items() if thresholds in kind.accepts]
     for given in (name, solver):
         with pytest.raises(ValueError, match=f"solver='{name}' does not .* {thresholds.value} thresholds") as caught:
-            choose(given, thresholds)
+            check_solver(given, thresholds)
         assert all(repr(other) in str(caught.value) for other in fitting)
 
 
 def test_unknown_solvers_and_options_are_named():
     with pytest.raises(ValueError, match="solver='newton' is unknown: give 'auto' or one of 'smo', 'gcd'"):
-        choose("newton", Thresholds.FREE)
+        check_solver("newton", Thresholds.FREE)
     with pytest.raises(ValueError, match="solver=3 is not a solver"):
-        choose(3, Thresholds.FREE)
+        check_solver(3, Thresholds.FREE)
     with pytest.raises(ValueError, match="selection='best' is unknown: give one of 'second-order', 'mvp'"):
         SMO("best")
     for solver in SMO, GCD:

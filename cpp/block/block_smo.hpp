@@ -20,6 +20,7 @@
 #include "../solvers/solver.hpp"
 #include "blocks.hpp"
 #include "middle.hpp"
+#include "samples.hpp"
 
 namespace ordsvm::block {
 
@@ -37,7 +38,7 @@ class BlockSmo {
         source_(cache.source()),
         variables_(variables),
         options_(options),
-        crew_(options.n_threads),
+        crew_(worth_threads(hinges, source_) ? options.n_threads : 1),
         capacity_(largest_set(cache)),
         blocks_(make_blocks<T>(leaving(cache, sizeof(T) * capacity_ * capacity_), crew_)),
         dual_(hinges, variables),
@@ -87,6 +88,13 @@ class BlockSmo {
     for (const double score : variables_.score) largest = std::max(largest, std::abs(score));
     const bool rounding = aim < 64.0 * std::numeric_limits<T>::epsilon() * largest;
     return rounding || (rounds_since_ > 500 && least_tol<T> > 0.0);
+  }
+
+  /// Small problems are done before other threads have come.
+  static bool worth_threads(const Hinges& hinges, const RowSource& source) {
+    const auto features = source.features();
+    const double n = static_cast<double>(hinges.n_samples), length = features ? row_length(*features) : 100.0;
+    return n * n * (length + 10.0) * hinges.n_thresholds > 1e8;
   }
 
   static RowCache<T>& leaving(RowCache<T>& cache, std::size_t bytes) {

@@ -23,7 +23,7 @@ from ordsvm.estimators.validation import check_gamma, check_magnitude, check_squ
 from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem
 from ordsvm.result import combined
-from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, choose
+from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, check_solver, choose, is_auto
 from ordsvm.solvers.team import usable_threads
 
 Floats = NDArray[np.float64]
@@ -167,11 +167,12 @@ class KernelMachine(Machine):
 
     def _train(self, X: Any, task: Task) -> list[Solution]:
         """Solves the problems and keeps β and the result."""
-        choose(self.solver, task.problems[0].thresholds)  # refuses before any work
+        if not is_auto(self.solver):
+            check_solver(self.solver, task.problems[0].thresholds)  # refuses before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
         matrix = self._kernel_matrix(kernel, samples)
-        solver = choose(self.solver, task.problems[0].thresholds, matrix)
+        solver = choose(self.solver, task.problems[0], matrix)
         control = self._control()
         if task.validation is not None:
             known = task.order if self._is_precomputed() else samples

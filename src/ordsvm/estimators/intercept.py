@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ordsvm.checks import check_choice
 from ordsvm.estimators.base import KernelMachine, Task
 from ordsvm.problem import Thresholds
-from ordsvm.solvers import SOLVERS, Solution, Solver, choose
+from ordsvm.solvers import SOLVERS, Solution, Solver, check_solver, is_auto
 
 Floats = NDArray[np.float64]
 
@@ -50,10 +50,12 @@ class InterceptMachine(OneThresholdMachine):
 
 def _check_pair(solver: Any, intercept: str) -> None:
     """Whether the solver can treat the intercept: if not, which solvers can, and which intercepts it can."""
+    if is_auto(solver):
+        return
     kind: type[Solver] | Solver | None = SOLVERS.get(solver) if isinstance(solver, str) else solver
     trained = [name for name, thresholds in INTERCEPTS.items() if thresholds in getattr(kind, "accepts", ())]
     if kind is None or isinstance(solver, type) or intercept in trained or not trained:
-        choose(solver, INTERCEPTS[intercept])
+        check_solver(solver, INTERCEPTS[intercept])
         return
     able = [name for name, other in SOLVERS.items() if INTERCEPTS[intercept] in other.accepts]
     raise ValueError(

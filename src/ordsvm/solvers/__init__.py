@@ -34,7 +34,9 @@ __all__ = [
     "ParsmoLight",
     "Solution",
     "Solver",
+    "check_solver",
     "choose",
+    "is_auto",
     "solve",
 ]
 
@@ -51,15 +53,19 @@ class Solution:
     thresholds: Floats
 
 
-def choose(solver: str | Solver, thresholds: Thresholds, matrix: KernelMatrix | None = None) -> Solver:
-    """The solver that a name, "auto" or an options object stands for, if it can treat these thresholds.
+def choose(solver: str | Solver, problem: Problem, matrix: KernelMatrix) -> Solver:
+    """The solver that a name, "auto" or an options object stands for, if it can solve this problem."""
+    return best_solver(problem, matrix) if is_auto(solver) else check_solver(solver, problem.thresholds)
 
-    What "auto" stands for depends on the kernel matrix.
-    """
+
+def is_auto(solver: object) -> bool:
+    return isinstance(solver, str) and solver == "auto"
+
+
+def check_solver(solver: str | Solver, thresholds: Thresholds) -> Solver:
+    """The solver that a name or an options object stands for, if it can treat these thresholds."""
     fitting = [name for name, kind in SOLVERS.items() if thresholds in kind.accepts]
     if isinstance(solver, str):
-        if solver == "auto":
-            return best_solver(thresholds, matrix)
         if solver not in SOLVERS:
             raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, SOLVERS))}.")
         solver = SOLVERS[solver]()

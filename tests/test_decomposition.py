@@ -2,6 +2,7 @@
 
 import signal
 import time
+from dataclasses import replace
 from threading import Thread, main_thread
 
 import numpy as np
@@ -23,9 +24,11 @@ from ordsvm import (
 from ordsvm.kernels import RBF, Custom, Linear, Precomputed
 from ordsvm.problem import Thresholds
 from ordsvm.solvers import Control, KernelMatrix, solve
+from ordsvm.solvers.decomposition import STEPS
 from ordsvm.solvers.partitions import Look, bring_together, cut
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.oracle import dual_optimum
+from tests.reference.decomposition import decomposition
 from tests.reference.parsmo import parsmo
 from tests.reference.smo import smo
 from tests.test_solvers import assert_optimal, slow_matrix
@@ -72,15 +75,25 @@ def test_every_partition_selection_and_step(name, options):
     assert_optimal(problem, RBF(0.5)(X, X), solve(problem, matrix_of(X), solver, Control(tol=1e-6)), 1e-6)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_diminishing_steps(name):
-    """Theorem 4: steps that no longer ask what they do to the objective end at the optimum all the same."""
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("name", ["svc-free", "svorim", "svorex", "shashua_levin", "svor", "svr-none"])
+def test_every_step_rule_finds_the_same_optimum(name, step):
+    """Theorems 2 to 4: also steps that do not ask what they do to the objective end there."""
     X, y = random_data(12, n=30)
-    problem, solver = FORMULATIONS[name](y, N_RANKS, 1.0), Decomposition(block_size=14, step="diminishing")
-    result = solve(problem, matrix_of(X), solver, Control(tol=1e-4)).result
+    problem, K = FORMULATIONS[name](y, N_RANKS, 1.0), RBF(0.5)(X, X)
+    solution = solve(problem, matrix_of(X), Decomposition(block_size=14, step=step), Control(tol=1e-6))
+    assert_optimal(problem, K, solution, 1e-6)
+
+
+@pytest.mark.parametrize("xi", [0.2, 0.5])
+@pytest.mark.parametrize("name", MODELS)
+def test_diminishing_steps_end_though_they_do_not_get_to_bounds(name, xi):
+    X, y = random_data(12, n=24)
+    problem, solver = FORMULATIONS[name](y, N_RANKS, 1.0), Decomposition(block_size=18, step="diminishing", xi=xi)
+    result = solve(problem, matrix_of(X), solver, Control(tol=1e-3)).result
     assert result.converged
-    assert result.violation <= 1e-4
-    assert result.objective == pytest.approx(dual_optimum(problem, RBF(0.5)(X, X)).objective, rel=1e-4)
+    assert result.violation <= 1e-3
+    assert result.objective == pytest.approx(dual_optimum(problem, RBF(0.5)(X, X)).objective, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -139,6 +152,33 @@ def test_blocks_of_two_that_violate_most_are_parsmo(name, seed, q):
         np.testing.assert_allclose(result.alpha, alpha, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("name", ["svc-free", "svorim", "svorex", "shashua_levin", "svor", "svr-none"])
+@pytest.mark.parametrize("seed", [2, 3])  # rounding does not decide between pairs
+def test_iterates_of_the_twin(name, step, seed):
+    X, y = random_data(seed, n=24)
+    problem, K, size = FORMULATIONS[name](y, N_RANKS, 1.0), RBF(0.5)(X, X), 9
+    blocks = [block.tolist() for block in cut(np.arange(len(problem.hinges)), size)]
+    solver = Decomposition("contiguous", block_size=size, tau=0.1, inner=1e-7, step=step)
+    for max_iter in (1, 2, 5, 12):
+        result = solve(problem, matrix_of(X), solver, Control(tol=1e-9, max_iter=max_iter)).result
+        twin = decomposition(problem, K, blocks, step, max_iter, solver.tau, solver.theta, solver.xi)
+        assert result.n_iter == max_iter
+        np.testing.assert_allclose(result.alpha, twin, rtol=0, atol=3e-6)
+
+
+@pytest.mark.parametrize("blocks", ["descent", "decrease"])
+def test_the_block_of_the_most_violating_pair_is_always_used(blocks):
+    """Though another one brings more, or moves farther: Theorem 6."""
+    X, y = random_data(19, n=60)
+    problem = formulations.svorim(y, N_RANKS, 1.0)
+    solver = Decomposition("random", block_size=2, blocks=blocks, epsilon=0.99, share=0.99)
+    worst = Look(problem, np.zeros(len(problem.hinges)), np.zeros(60)).worst()
+    for seed in range(5):
+        result = solve(problem, matrix_of(X), replace(solver, seed=seed), Control(max_iter=1)).result
+        assert np.all(result.alpha[worst] > 0)
+
+
 def test_a_fixed_partition_without_the_most_violating_pair_stalls_where_thresholds_are_free():
     """Each block keeps its γ: what Theorem 6 is for."""
     X, y = random_data(13, n=60)
@@ -183,6 +223,9 @@ def test_looks_find_what_the_problem_calls_a_violation(name):
         worst = look.worst()
         found = look.projected[worst[0]] if look.is_box else look.level[worst[0]] - look.level[worst[1]]
         assert found == pytest.approx(violation)
+        assert look.violation() == pytest.approx(violation)
+        assert Look(problem, alpha, score, 1e-9).violation() == pytest.approx(violation)  # none is that close
+        assert Look(problem, alpha, score, 0.6).violation() <= violation
         np.testing.assert_array_equal(np.sort(look.order()), np.arange(len(alpha)))
         assert set(worst) <= set(look.order()[: len(worst)]) or problem.thresholds is Thresholds.ORDERED
         blocks = bring_together(cut(rng.permutation(len(alpha)), 7), worst)
@@ -324,7 +367,8 @@ def test_early_stopping_keeps_the_best_look(solver):
         ({"share": 1.0}, "share=1.0 is not valid"),
         ({"tau": -1.0}, "tau=-1.0 is not valid: give a number from 0 on"),
         ({"theta": 0.0}, "theta=0.0 is not valid"),
-        ({"xi": 1.1}, "xi=1.1 is not valid: give a number above 0 and at most 1"),
+        ({"inner": 0.0}, "inner=0.0 is not valid: give a number above 0 and below 1"),
+        ({"xi": 0.6}, "xi=0.6 is not valid: give a number above 0 and at most 0.5; with larger ones"),
         ({"seed": -1}, "seed=-1 is not valid"),
     ],
 )

@@ -1,7 +1,8 @@
 """Parallel decomposition (Manno, Palagi & Sagratella 2018, Algorithm 1): blocks of hinges, side by side, and one step.
 
-Solves    the dual with any treatment of the thresholds; the paper has one equality, §8 hints at several. A variable
-          with general bounds l ≤ x ≤ u is x − l in the box of a hinge.
+Solves    the dual with any treatment of the thresholds; the paper has one equality, §8 hints at several. Its box begins
+          at 0 and its γ is 0: general bounds l ≤ x ≤ u and other sums become that in general_bounds.py, as long as a
+          variable is in one equality. Equalities that share variables are not supported, but for the μ of an order.
 Keeps     α and the scores f = Kβ.
 Step      S.1 all hinges are divided into blocks; S.2 and S.3 subproblems of blocks are solved in parallel
           (block_problem.py) and those worth it selected; S.4 their moves are the direction d; S.5 how far to go.
@@ -15,9 +16,13 @@ Where the paper is vague or slips:
   brought into one block in every iteration (Theorem 6), or in every L-th.
 - With ordered thresholds μ are variables too. The first block, that of the most violating pair, owns them; the others
   keep their γ.
-- Subproblems are solved to a tenth of the violation, not exactly: any descent within a block is one for all.
+- Subproblems are solved to a share of the violation (`inner`), not exactly: any descent within a block is one for all.
 - A block that is optimal within that tolerance would not move: it is left out before a row of K is asked for.
 - S_MVP in (21) is about a pair; for box problems it is the step of the worst hinge.
+- Blocks are selected after they were solved, for (21) and the predicted decrease are known only then. That of the most
+  violating pair is always used: a share of the decrease says nothing about (21).
+- Diminishing steps come ever closer to a bound without getting there, so that (5) need never hold. What ends them is
+  (41) with the ε-perturbed index sets of §6, by which they also choose the most violating pair: see `_settle`.
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm.checks import check_number, check_seed_number
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Problem, Thresholds
 from ordsvm.solvers.base import Floats, Run, check_count, check_option
 from ordsvm.solvers.block_problem import BlockSolver, Move
 from ordsvm.solvers.partitions import Ints, Look, bring_together, cut
@@ -39,9 +44,10 @@ from ordsvm.solvers.workers import Stopped, Workers
 PARTITIONS = ("violation", "random", "contiguous")
 BLOCKS = ("all", "descent", "decrease")
 STEPS = ("exact", "armijo", "diminishing")
-INNER = 0.1  # tolerance of subproblems, as a share of the violation
 MAX_RECOMPUTATIONS = 8
+NEAR_BOUND = 1e-3  # ε of the perturbed index sets to begin with, as a share of a hinge's cap
 AT_BOUND = 1e-14  # the share of its cap within which a hinge on its way to a bound is put there
+XI = "a number above 0 and at most 0.5; with larger ones, up to 1 in the paper, steps all but cease before the end"
 CHUNK = 64  # rows of K added up by one task
 
 
@@ -55,8 +61,10 @@ class Decomposition:
     blocks      whose moves are used: "all"; "descent": those that pass the test (21) with `epsilon`; "decrease": those
                 that bring at least `share` of the decrease that all of them predict
     tau         weight of the proximal term, which makes every subproblem strictly convex
+    inner       tolerance of subproblems, as a share of the violation
     step        "exact": to the minimum (29); "armijo": the first of 1, ½, ¼, … that meets (22) with `theta`;
-                "diminishing": 1 / k**xi in iteration k, whatever it does to the objective
+                "diminishing": 1 / k**xi in iteration k, whatever it does to the objective. The more blocks, the longer
+                it takes until steps are short enough; it is here for the theory
     mvp_every   the most violating pair shares a block in every so many-th iteration (Theorems 2, 4 and 6)
     seed        of the random partition
 
@@ -70,6 +78,7 @@ class Decomposition:
     epsilon: float = 0.1
     share: float = 0.01
     tau: float = 1e-8
+    inner: float = 0.1
     step: Literal["exact", "armijo", "diminishing"] = "exact"
     theta: float = 0.1
     xi: float = 0.3
@@ -92,8 +101,9 @@ class Decomposition:
         check_number("epsilon", self.epsilon, "a number above 0 and below 1", lambda x: 0 < x < 1)
         check_number("share", self.share, "a number from 0 up to, but not, 1", lambda x: 0 <= x < 1)
         check_number("tau", self.tau, "a number from 0 on", lambda x: x >= 0)
+        check_number("inner", self.inner, "a number above 0 and below 1", lambda x: 0 < x < 1)
         check_number("theta", self.theta, "a number above 0 and below 1", lambda x: 0 < x < 1)
-        check_number("xi", self.xi, "a number above 0 and at most 1", lambda x: 0 < x <= 1)
+        check_number("xi", self.xi, XI, lambda x: 0 < x <= 0.5)
         check_seed_number(self.seed)
 
     def solve(self, run: Run) -> None:
@@ -111,6 +121,7 @@ class Scheme:
         self.rows_before = self.cache.rows_computed
         self.random = np.random.default_rng(options.seed)
         self.steps = 0
+        self.near_bound = NEAR_BOUND if options.step == "diminishing" else 0.0
 
     def work(self) -> _core.Status:
         try:
@@ -124,10 +135,11 @@ class Scheme:
     def _iterate(self) -> _core.Status:
         run, tol, moved, recomputations = self.run, self.run.control.tol, True, 0
         while True:
-            violation = self.problem.violation(run.alpha, run.score)
+            self._settle(tol)
+            violation = self._look().violation()
             if violation <= tol or not moved:
                 run.score[:] = run.matrix.rows.product(self.problem.beta(run.alpha))
-                violation = self.problem.violation(run.alpha, run.score)
+                violation = self._look().violation()
                 recomputations += 1
             if violation <= tol:
                 judged = run.judge(tol, violation)
@@ -143,6 +155,22 @@ class Scheme:
             moved = self._step(violation) or not self._has_worst_pair()
             self.steps += moved
 
+    def _look(self) -> Look:
+        return Look(self.problem, self.run.alpha, self.run.score, self.near_bound)
+
+    def _settle(self, tol: float) -> None:
+        """Where (41) holds, hinges close to a bound are put there. If (5) does not hold then, ε was too coarse."""
+        if self.near_bound == 0.0 or self._look().violation() > tol:
+            return
+        run = self.run
+        alpha = at_bounds(self.problem, run.alpha, self.near_bound)
+        score = run.matrix.rows.product(self.problem.beta(alpha))
+        if np.array_equal(self.problem.repair(alpha), alpha) and self.problem.violation(alpha, score) <= tol:
+            run.alpha[:], run.score[:] = alpha, score
+            self._follow_thresholds()
+        else:
+            self.near_bound /= 10
+
     def _has_worst_pair(self) -> bool:
         """Whether this iteration is one in which the most violating pair shares a block: others may move nothing."""
         return self.steps % self.options.mvp_every == 0
@@ -156,10 +184,17 @@ class Scheme:
     def _step(self, violation: float) -> bool:
         """One iteration; False if nothing moved, which is for rounding alone."""
         alpha, score = self.run.alpha, self.run.score
-        look = Look(self.problem, alpha, score)
+        look = self._look()
         gradient = self.problem.slope(score, self._thresholds())
         solver = BlockSolver(
-            self.problem, alpha, score, gradient, self.cache, self.options.tau, INNER * violation, self.workers.ear
+            self.problem,
+            alpha,
+            score,
+            gradient,
+            self.cache,
+            self.options.tau,
+            self.options.inner * violation,
+            self.workers.ear,
         )
         moves: list[Move] = self.workers.map(solver.move, self._blocks(look, solver.tol))
         direction = np.zeros(len(alpha))
@@ -187,7 +222,7 @@ class Scheme:
         return [(first, True), *((others[index], False) for index in worst if within[index] > tol)]
 
     def _selected(self, moves: list[Move], look: Look, gradient: Floats) -> list[Move]:
-        """S.2 after the event: which moves are used, the largest one always."""
+        """S.2 after the event: which moves are used; the largest one always, and that of the most violating pair."""
         if self.options.blocks == "all":
             return moves
         if self.options.blocks == "decrease":
@@ -196,6 +231,8 @@ class Scheme:
         else:
             sizes = [float(np.linalg.norm(move.change)) for move in moves]
             least = self.options.epsilon * self._most_violating_step(look.worst(), gradient)
+        if self._has_worst_pair():
+            sizes[0] = max(sizes)
         return [move for move, size in zip(moves, sizes, strict=True) if size >= min(least, max(sizes))]
 
     def _most_violating_step(self, hinges: Ints, gradient: Floats) -> float:
@@ -226,9 +263,12 @@ class Scheme:
         moved = np.clip(alpha[moving] + factor * direction[moving], 0.0, cap[moving])
         alpha[moving] = np.where(np.abs(moved - bound) <= AT_BOUND * cap[moving], bound, moved)
         self.run.score += factor * change
-        if self.problem.thresholds is Thresholds.PENALIZED:
-            self.run.threshold[:] = -self.problem.gamma(alpha)
+        self._follow_thresholds()
         return factor > 0.0
+
+    def _follow_thresholds(self) -> None:
+        if self.problem.thresholds is Thresholds.PENALIZED:
+            self.run.threshold[:] = -self.problem.gamma(self.run.alpha)
 
     def _product(self, beta: Floats) -> Floats:
         """Kβ, a few rows to a task; added up in an order that does not depend on the threads."""
@@ -261,3 +301,15 @@ class Scheme:
 def _room(alpha: Floats, cap: Floats, move: Floats) -> Floats:
     """How many times each move fits into the box."""
     return np.where(move < 0, alpha, cap - alpha) / np.abs(move)
+
+
+def at_bounds(problem: Problem, alpha: Floats, share: float) -> Floats:
+    """α with hinges within a share of their cap of a bound put there; others of their threshold keep γ if they can."""
+    h, margin = problem.hinges, share * problem.hinges.cap
+    put = np.where(alpha <= margin, 0.0, np.where(alpha >= h.cap - margin, h.cap, alpha))
+    if problem.thresholds in (Thresholds.NONE, Thresholds.PENALIZED):
+        return put
+    inside = (put > 0.0) & (put < h.cap)
+    number = np.bincount(h.threshold[inside], minlength=problem.n_thresholds)
+    excess = (problem.gamma(put) - problem.gamma(alpha)) / np.maximum(number, 1)
+    return np.where(inside, np.clip(put - h.sign * excess[h.threshold], 0.0, h.cap), put)

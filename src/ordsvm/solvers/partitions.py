@@ -29,15 +29,19 @@ def bring_together(blocks: list[Ints], hinges: Ints) -> list[Ints]:
 
 
 class Look:
-    """How every hinge stands to the optimality conditions at one α, with its scores."""
+    """How every hinge stands to the optimality conditions at one α, with its scores.
 
-    def __init__(self, problem: Problem, alpha: Floats, score: Floats) -> None:
+    `near`: the share of its cap within which a hinge counts as being at a bound, the paper's ε-perturbed index sets.
+    """
+
+    def __init__(self, problem: Problem, alpha: Floats, score: Floats, near: float = 0.0) -> None:
         h = problem.hinges
+        above_zero, below_cap = alpha > near * h.cap, alpha < h.cap - near * h.cap
         self.problem = problem
         self.alpha = alpha
         self.level = score[h.sample] - h.sign * h.offset
-        self.may_rise = np.where(h.sign > 0, alpha < h.cap, alpha > 0)
-        self.may_fall = np.where(h.sign > 0, alpha > 0, alpha < h.cap)
+        self.may_rise = np.where(h.sign > 0, below_cap, above_zero)
+        self.may_fall = np.where(h.sign > 0, above_zero, below_cap)
         self.is_box = problem.thresholds in (Thresholds.NONE, Thresholds.PENALIZED)
         if self.is_box:
             below = problem.best_thresholds(alpha, score)[h.threshold] - self.level
@@ -68,8 +72,14 @@ class Look:
 
     def worst(self) -> Ints:
         """The hinge that violates most; with free and ordered thresholds the pair: γ falls through the first."""
-        if self.is_box:
-            return np.array([np.argmax(self.projected)])
+        return np.array([np.argmax(self.projected)]) if self.is_box else self._worst_pair()[1]
+
+    def violation(self) -> float:
+        """How far α is from (41), or from (5) where no hinge counts as nearer to a bound than it is."""
+        return float(self.projected.max()) if self.is_box else max(0.0, self._worst_pair()[0])
+
+    def _worst_pair(self) -> tuple[float, Ints]:
+        """Minus infinity where there is none."""
         m = self.problem.n_thresholds
         low, up = np.full(m, -1), np.full(m, -1)
         for k in range(m):
@@ -79,7 +89,8 @@ class Look:
         possible = self._reach() & (low >= 0)[:, None] & (up >= 0)[None, :]
         violation = np.where(possible, self.level[low][:, None] - self.level[up][None, :], -np.inf)
         falls_at, from_last = np.unravel_index(np.argmax(violation[:, ::-1]), violation.shape)  # ties as in SMO
-        return np.array([low[falls_at], up[m - 1 - from_last]])
+        rises_at = m - 1 - from_last
+        return float(violation[falls_at, rises_at]), np.array([low[falls_at], up[rises_at]])
 
     def within(self, block: Ints) -> float:
         """How far a block is from the optimum over its own hinges, if its γ can't change."""

@@ -1,0 +1,93 @@
+"""Programs with general bounds and sums: (1) of Manno, Palagi & Sagratella (2018), and (3) where sums are apart.
+
+    min over x   ½ x'Qx + c'x        l ≤ x ≤ u,   Σ_{v in group g} y_v x_v = b_g,   y_v = ±1
+
+The library's problem has l = 0 and b = 0, so x = l + α: c becomes c + Ql, and the box of α is u − l. Where α has to add
+up to something, a hinge of its own, at a sample without a kernel, takes the opposite: its box ends at what is missing.
+Its offset is larger than any slope of the others can be, so at the optimum it is at its cap, and the sums are those
+asked for (an exact penalty). All solvers for free thresholds do this, those for box problems where there are no groups.
+
+Not supported, and refused: infinite bounds, and sums that no x within its bounds has. A variable is in one group, and
+its coefficient is ±1; any other than 0 becomes that by scaling the variable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordsvm import solvers
+from ordsvm.kernels import Precomputed
+from ordsvm.problem import Hinges, Problem, Thresholds
+from ordsvm.result import FitResult
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class BoundedProgram:
+    """Q positive semidefinite, c, l, u; y, the group of every variable, and b of every group (none: only bounds)."""
+
+    quadratic: Floats
+    linear: Floats
+    lower: Floats
+    upper: Floats
+    sign: Floats
+    group: Ints
+    total: Floats
+
+    def __post_init__(self) -> None:
+        if not np.all(np.isfinite(self.lower) & np.isfinite(self.upper) & (self.lower <= self.upper)):
+            raise ValueError("Bounds must be finite, and none of lower above its upper: a dual variable has a box.")
+        if not np.all(np.abs(self.sign) == 1.0):
+            raise ValueError("Coefficients of sums must be 1 or -1: divide a variable by the size of its own.")
+        low, up = np.sort([self.sign * self.lower, self.sign * self.upper], axis=0)
+        least, most, rounding = self._sums(low), self._sums(up), 1e-12 * self._sums(np.abs(low) + np.abs(up))
+        out_of_reach = np.flatnonzero((self.total < least - rounding) | (self.total > most + rounding))
+        if len(out_of_reach):
+            wrong = int(out_of_reach[0])
+            raise ValueError(
+                f"No x within its bounds has the sum {self.total[wrong]:g} in group {wrong}: "
+                f"give one from {least[wrong]:g} to {most[wrong]:g}."
+            )
+
+    def objective(self, x: Floats) -> float:
+        return float(0.5 * x @ self.quadratic @ x + self.linear @ x)
+
+    def solve(self, solver: solvers.Solver, control: solvers.Control) -> tuple[Floats, FitResult]:
+        """x, and how it went: `gap` bounds objective(x) − optimum; `objective` is that of the hinges, with a penalty.
+
+        Where the run was cut short, sums may not be what they should be.
+        """
+        problem, K = self.problem()
+        result = solvers.solve(problem, solvers.KernelMatrix(Precomputed().rows(K)), solver, control).result
+        x, h = self.lower.copy(), problem.hinges
+        own = h.sample < len(x)
+        x[h.sample[own]] += result.alpha[own]
+        return x, result
+
+    def problem(self) -> tuple[Problem, Floats]:
+        """The hinges, one for every variable and one for every group, and K; the last sample is that of the groups."""
+        n, n_groups = len(self.linear), len(self.total)
+        sign = self.sign if n_groups else np.ones(n)
+        K = np.pad(self.quadratic * np.outer(sign, sign), (0, 1))
+        cap, offset = self.upper - self.lower, -(self.linear + self.quadratic @ self.lower)
+        missing = self.total - self._sums(self.sign * self.lower)
+        missing = np.clip(missing, -self._sums(cap * (sign < 0)), self._sums(cap * (sign > 0)))
+        missing[np.abs(missing) <= 1e-12 * np.abs(self.lower).sum()] = 0.0  # rounding
+        largest = np.abs(K).max() * cap.sum() + np.abs(offset).max()  # no slope is larger
+        hinges = Hinges.table(
+            np.append(np.arange(n), np.full(n_groups, n)),
+            np.append(self.group if n_groups else np.zeros(n, dtype=np.int64), np.arange(n_groups)),
+            np.append(sign, np.where(missing > 0, -1.0, 1.0)),
+            np.append(offset, np.full(n_groups, 3.0 * largest)),
+            np.append(cap, np.abs(missing)),
+        )
+        return Problem(hinges, Thresholds.FREE if n_groups else Thresholds.NONE, n + 1, max(n_groups, 1)), K
+
+    def _sums(self, values: Floats) -> Floats:
+        n_groups = len(self.total)
+        return np.bincount(self.group, values, n_groups).astype(np.float64) if n_groups else np.zeros(0)

@@ -29,6 +29,27 @@ void add_product(const RowSource& source, std::span<const double> beta, std::spa
   }
 }
 
+/// The same with a crew: its threads make the rows, then each of them adds all rows to its part of `out`, so that sums do
+/// not depend on their number.
+template <class Ask>
+void add_product(const RowSource& source, std::span<const double> beta, std::span<const Index> support,
+                 std::span<double> out, Crew& crew, Ask before_block) {
+  const std::size_t n = out.size(), block = 16 * crew.size();
+  std::vector<double> rows(std::min(block, support.size()) * n);
+  for (std::size_t begin = 0; begin < support.size(); begin += block) {
+    if (before_block()) return;
+    const auto which = support.subspan(begin, std::min(block, support.size() - begin));
+    crew.run(crew.size(), [&](int t, int) {
+      const Share share(which.size(), t, crew.size());
+      source.rows(which.subspan(share.begin, share.end - share.begin), std::span(rows).subspan(share.begin * n));
+    });
+    crew.split(n, which.size() * n, [&](std::size_t first, std::size_t last) {
+      for (std::size_t r = 0; r < which.size(); ++r)
+        simd::add_row(out.data() + first, beta[which[r]], rows.data() + r * n + first, last - first);
+    });
+  }
+}
+
 /// out = K @ beta over the support vectors (beta_i != 0), which several threads divide among them where there are
 /// enough; `crew` are threads that are there already. False if the monitor asked to stop on the way.
 inline bool product(const RowSource& source, std::span<const double> beta, std::span<double> out, Monitor& monitor,
@@ -50,6 +71,10 @@ inline bool product(const RowSource& source, std::span<const double> beta, std::
   }
   if (n_threads == 1) {
     add_product(source, beta, support, out, ask);
+    return !monitor.stopped();
+  }
+  if (crew != nullptr) {
+    add_product(source, beta, support, out, *crew, ask);
     return !monitor.stopped();
   }
   std::vector<std::vector<double>> parts(n_threads, std::vector<double>(out.size(), 0.0));

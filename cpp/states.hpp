@@ -116,7 +116,8 @@ class Scores<float> {
   std::vector<float> rounded_;
 };
 
-/// Scores by cached rows of K with elements of type T, summed in double. One thread.
+/// Scores by cached rows of K with elements of type T, summed in double. One thread leads; recomputing takes those of a
+/// crew where it is lent one.
 template <class T>
 class KernelState {
  public:
@@ -141,6 +142,8 @@ class KernelState {
   auto pin(Index i) { return cache_.pin(i); }
   Scores<T>& scores() { return scores_; }
   std::span<const T> diagonal() const { return diagonal_; }
+  /// Threads for recomputing, until there are none (nullptr).
+  void lend(Crew* crew) { crew_ = crew; }
   /// Since this state was made.
   Index rows_computed() const { return cache_.rows_computed() - rows_before_; }
 
@@ -157,7 +160,9 @@ class KernelState {
 
   /// See `recompute` above. The scores that steps are chosen by follow.
   bool recompute(Monitor& monitor, Index steps) {
-    if (!ordsvm::recompute(cache_.source(), hinges_, variables_, monitor, steps, rows_computed())) return false;
+    const int n_threads = crew_ != nullptr ? crew_->size() : 1;
+    if (!ordsvm::recompute(cache_.source(), hinges_, variables_, monitor, steps, rows_computed(), n_threads, crew_))
+      return false;
     scores_.assign(variables_.score);
     return true;
   }
@@ -170,6 +175,7 @@ class KernelState {
   std::vector<T> diagonal_;
   double penalty_;
   Index rows_before_;
+  Crew* crew_ = nullptr;
 };
 
 }  // namespace ordsvm

@@ -5,6 +5,7 @@ That it finds the oracle's optimum from any start and keeps to its limits is in 
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from ordsvm import SVC, SVOREX, SVORIM, SVR, ParsmoCache, ParsmoLight, ShashuaLevinSVOR, certify, formulations
 from ordsvm.kernels import RBF
@@ -25,14 +26,16 @@ def matrix_of(X: np.ndarray, n_rows: int | None = None) -> KernelMatrix:
 
 
 def assert_same_steps(problem: Problem, X: np.ndarray, solver: ParsmoLight, cache_rows: int = 0) -> None:
+    """To the end; without the gathering step, which has none, for a while."""
     K = RBF(0.5)(X, X)
-    for max_iter in (0, 1, 2, 5, 20, 100, 10_000):
-        alpha, n_iter = parsmo(problem, K, TOL, max_iter, solver.q, cache_rows, solver.gathering)
+    for max_iter in (0, 1, 2, 5, 20, 100, 10_000) if solver.gathering else (0, 1, 2, 5, 20, 50):
+        alpha, n_iter = parsmo(problem, K, TOL, max_iter, solver.q, cache_rows, solver.gathering, solver.epsilon)
         result = solve(problem, matrix_of(X, cache_rows or None), solver, Control(tol=TOL, max_iter=max_iter)).result
         assert result.n_iter == n_iter
         np.testing.assert_allclose(result.alpha, alpha, rtol=0, atol=1e-9)
-    assert n_iter < max_iter
-    assert result.converged
+    if solver.gathering:
+        assert n_iter < max_iter
+        assert result.converged
 
 
 # Twins. Seeds for which rounding does not decide between candidates (after a step its two hinges have the same level):
@@ -53,6 +56,25 @@ CACHED_TWINS = {
     "svr-free": {10: [4, 5], 40: [4]},
 }
 
+COARSE_TWINS = {  # by epsilon
+    "svorim": {0.05: [1, 4], 0.2: [1, 8]},
+    "svorex": {0.05: [2, 6], 0.2: [6, 8]},
+    "svc-free": {0.05: [2, 5], 0.2: [1, 2]},
+    "svr-free": {0.05: [1, 5], 0.2: [1, 7]},
+}
+COARSE_CACHED_TWINS = {
+    "svorim": {0.05: [1, 5], 0.2: [8]},
+    "svorex": {0.2: [4]},
+    "svc-free": {0.05: [2, 5], 0.2: [1, 2]},
+    "svr-free": {0.05: [1, 5], 0.2: [1, 7]},
+}
+LOOSE_TWINS = {  # by rows in the cache; 0: "light"
+    "svorim": {0: [1, 3], 10: [1, 3]},
+    "svorex": {0: [1, 3], 10: [5, 8]},
+    "svc-free": {0: [2, 3], 10: [2, 3]},
+    "svr-free": {0: [1, 3], 10: [1, 3]},
+}
+
 
 def listed(seeds: dict) -> list:
     return [(name, number, seed) for name in seeds for number in seeds[name] for seed in seeds[name][number]]
@@ -68,6 +90,28 @@ def test_light_takes_the_steps_of_its_twin(name, q, seed):
 def test_cache_takes_the_steps_of_its_twin(name, n_rows, seed):
     X, y = random_data(seed, n=40)
     assert_same_steps(FORMULATIONS[name](y, N_RANKS, 2.0), X, ParsmoCache(3, precision="float64"), n_rows)
+
+
+@pytest.mark.parametrize(("name", "epsilon", "seed"), listed(COARSE_TWINS))
+def test_perturbed_index_sets_take_the_steps_of_the_twin(name, epsilon, seed):
+    """Until nothing is left to do by them; then by exact ones."""
+    X, y = random_data(seed, n=40)
+    problem = FORMULATIONS[name](y, N_RANKS, 2.0)
+    assert_same_steps(problem, X, ParsmoLight(3, epsilon, precision="float64"))
+
+
+@pytest.mark.parametrize(("name", "epsilon", "seed"), listed(COARSE_CACHED_TWINS))
+def test_perturbed_index_sets_with_a_cache_take_the_steps_of_the_twin(name, epsilon, seed):
+    X, y = random_data(seed, n=40)
+    problem = FORMULATIONS[name](y, N_RANKS, 2.0)
+    assert_same_steps(problem, X, ParsmoCache(3, epsilon, precision="float64"), cache_rows=10)
+
+
+@pytest.mark.parametrize(("name", "n_rows", "seed"), listed(LOOSE_TWINS))
+def test_without_the_gathering_step_it_takes_the_steps_of_its_twin(name, n_rows, seed):
+    X, y = random_data(seed, n=40)
+    solver = (ParsmoCache if n_rows else ParsmoLight)(3, gathering=False, precision="float64")
+    assert_same_steps(FORMULATIONS[name](y, N_RANKS, 2.0), X, solver, n_rows)
 
 
 @pytest.mark.parametrize("solver", [ParsmoLight(1, precision="float64"), ParsmoCache(1, precision="float64")], ids=str)
@@ -168,6 +212,21 @@ def test_the_number_of_threads_changes_nothing(name, solver):
     for other in others:
         np.testing.assert_array_equal(one.alpha, other.alpha)
         assert one.kernel_rows == other.kernel_rows
+
+
+@pytest.mark.parametrize("n_columns", [3, 9000])
+def test_the_number_of_threads_does_not_change_the_last_scores(n_columns):
+    """Scores recomputed at the end, by tiles and, where rows are too wide for that, by rows."""
+    X, y = random_data(14, n=700)
+    wide = csr_matrix(
+        (X.ravel(), np.tile([0, 1, n_columns - 1], len(X)), np.arange(0, X.size + 1, 3)), (700, n_columns)
+    )
+    problem, matrix = formulations.svorim(y, N_RANKS, 0.1), KernelMatrix(RBF(0.5).rows(wide))
+    one, *others = (solve(problem, matrix, ParsmoLight(6), Control(tol=1e-2, n_threads=n)).result for n in (1, 2, 5))
+    assert one.converged
+    for other in others:
+        assert (one.gap, one.violation, one.objective) == (other.gap, other.violation, other.objective)
+        np.testing.assert_array_equal(one.alpha, other.alpha)
 
 
 # Estimators

@@ -11,7 +11,8 @@
 // Stops     as SMO does: max_j (B_low_j - B_up_j) <= tol, the paper's eta in (41), with scores recomputed in double.
 // Cost      a look at all hinges (cache: two) and 2q rows of K, of which those not in the cache are computed side by side.
 //           The gathering step needs no further kernel value: all it asks for stands in those rows.
-// Threads   divide the missing rows, the samples whose scores change, and the tiles; the result does not depend on them.
+// Threads   divide the missing rows, the samples whose scores change, the tiles, and the scores recomputed at the end; the
+//           result does not depend on them.
 //
 // Where the paper is vague or slips, and what is done here:
 // - (29) as printed gives the room as the longest step; it has to be divided by |d_i|.
@@ -61,7 +62,11 @@ class Parsmo {
         crew_(options.n_threads),
         pairs_(hinges, variables) {
     look_at_bounds(options.epsilon);
+    state_.lend(&crew_);
   }
+  ~Parsmo() { state_.lend(nullptr); }
+  Parsmo(const Parsmo&) = delete;
+  Parsmo& operator=(const Parsmo&) = delete;
 
   Outcome run(const Limits& limits, Monitor& monitor) {
     return iterate<T>(*this, state_, hinges_.n_samples, limits, monitor);

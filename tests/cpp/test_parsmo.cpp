@@ -154,6 +154,21 @@ TEST(parsmo_is_the_same_on_any_number_of_threads) {
     }
 }
 
+TEST(parsmo_recomputes_scores_on_its_threads_to_the_same_bits) {
+  Random random(66);
+  const Data data(random, 1200, 2, 3, 1.0);  // a product worth several threads
+  const std::unique_ptr<RowSource> rows = make_rows(rbf, DenseView<double>{data.x.data(), data.n, data.d});
+  const SlowRows without_tiles(*rows, microseconds(0), microseconds(0));
+  const Table table = implicit_table(data, Thresholds::free, 0.1);
+  for (const bool tiles : {true, false}) {
+    const RowSource& source = tiles ? *rows : static_cast<const RowSource&>(without_tiles);
+    const Options options{1e-2, 1 << 20, 400 * data.n * sizeof(double), true};
+    const Fit one = solve(table, source, ParsmoOptions{Others::light, 6, 1e-12, true, 1}, options);
+    const Fit more = solve(table, source, ParsmoOptions{Others::light, 6, 1e-12, true, 3}, options);
+    CHECK(one.outcome.status == Status::converged && same(one, more));
+  }
+}
+
 TEST(parsmo_passes_on_what_rows_throw) {
   Random random(65);
   const Data data(random, 40, 2, 4, 1.0);

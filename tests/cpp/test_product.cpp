@@ -47,6 +47,23 @@ TEST(threads_divide_a_product_among_them) {
   }
 }
 
+TEST(a_product_by_a_crew_is_that_of_one_thread_to_the_bit) {
+  const Line line;
+  const SlowRows plain_rows(*line.rows, microseconds(0), microseconds(0));  // features not known: no tiles
+  std::vector<double> alone(line.n, 99.0);
+  Monitor monitor(go_on);
+  CHECK(product(plain_rows, line.beta, alone, monitor, 0, 0));
+  for (const int n_threads : {1, 2, 3}) {
+    Crew crew(n_threads);
+    std::vector<double> out(line.n, 99.0);
+    CHECK(product(plain_rows, line.beta, out, monitor, 0, 0, n_threads, &crew));
+    CHECK(out == alone && line.error_of(out) <= 1e-11);
+    Monitor hasty([](Index, Index) { return true; });
+    std::this_thread::sleep_for(milliseconds(60));
+    CHECK(!product(plain_rows, line.beta, out, hasty, 0, 0, n_threads, &crew));
+  }
+}
+
 TEST(a_product_by_threads_can_be_stopped) {
   const Line line;
   const SlowRows slow(*line.rows, milliseconds(0), milliseconds(1));

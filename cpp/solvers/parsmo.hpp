@@ -11,18 +11,25 @@
 // Stops     as SMO does: max_j (B_low_j - B_up_j) <= tol, the paper's eta in (41), with scores recomputed in double.
 // Cost      a look at all hinges (cache: two) and 2q rows of K, of which those not in the cache are computed side by side.
 //           The gathering step needs no further kernel value: all it asks for stands in those rows.
-// Threads   divide the missing rows, the samples whose scores change, the tiles, and the scores recomputed at the end; the
-//           result does not depend on them.
+// Threads   divide the missing rows, the samples whose scores change, the tiles, and the scores recomputed at the end;
+//           the result does not depend on them.
 //
 // Where the paper is vague or slips, and what is done here:
-// - (29) as printed gives the room as the longest step; it has to be divided by |d_i|.
-// - S.5 counts t_h twice; (19) is meant.
+// - (29) as printed gives the room as the longest step; it has to be divided by |d_i|. Its max with 0 is left out: a sum
+//   of pairs that descend descends.
+// - S.5 counts t_h twice; (19) is meant. Scores are kept instead of the gradient, which is a function of them.
 // - Pairs must be disjoint, else the sum may leave the box at once; a pair that violates by no more than tol is not used,
 //   so that there may be fewer than q.
-// - The paper's one equality constraint becomes one for every threshold. With ordered thresholds pairs also share mu:
-//   the longest step keeps mu >= 0, and may then be shorter than 1, though never 0.
+// - The paper's one equality constraint becomes one for every threshold, and the q pairs are the worst of all of them:
+//   the chains of inequalities in section 7 hold within one. With ordered thresholds pairs also share mu: the longest
+//   step keeps mu >= 0, and may then be shorter than 1, though never 0.
 // - With the epsilon-perturbed index sets a hinge closer to a bound than that (here a share of its cap) counts as being
 //   at it. (41) can then hold where (5) does not: at that point epsilon becomes 0, for a certificate knows exact sets only.
+// - "cache": the paper's set C are the rows held once those of the first pair are there, which may have driven others
+//   out.
+// - A process is a pair in the paper. Here threads divide rows, samples and tiles whatever q is; kernel evaluations a
+//   process are still all of them divided by q.
+// - The paper's start is 0; any feasible alpha with its scores will do.
 // - q is cut to what the cache has room for: the rows of all pairs are in it at once.
 #pragma once
 

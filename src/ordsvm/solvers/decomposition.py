@@ -16,9 +16,12 @@ Where the paper is vague or slips:
   brought into one block in every iteration (Theorem 6), or in every L-th.
 - With ordered thresholds μ are variables too. The first block, that of the most violating pair, owns them; the others
   keep their γ.
+- τ is one number for all blocks and iterations. Lemma 1 asks for curvature along every pair; where two samples are the
+  same and τ = 0 there is none, and the step goes to the bound.
 - Subproblems are solved to a share of the violation (`inner`), not exactly: any descent within a block is one for all.
 - A block that is optimal within that tolerance would not move: it is left out before a row of K is asked for.
-- S_MVP in (21) is about a pair; for box problems it is the step of the worst hinge.
+- S_MVP in (21) is about a pair; for box problems it is the step of the worst hinge. A pair of an order may have its
+  hinges at two thresholds; (12) is then about their step all the same.
 - Blocks are selected after they were solved, for (21) and the predicted decrease are known only then. That of the most
   violating pair is always used: a share of the decrease says nothing about (21).
 - Diminishing steps come ever closer to a bound without getting there, so that (5) need never hold. What ends them is

@@ -191,6 +191,8 @@ def _seconds(case: Case, traces: dict[str, Trace]) -> list[Row]:
 
 def _seconds_missed(one: Trace, more: Trace, q: int) -> str:
     """What the runs say themselves."""
+    if not np.isfinite(more.first("seconds")):
+        return _steps_missed(more)
     at_one, at_more = (trace.first("iterations") for trace in (one, more))
     rows_one, rows_more = (trace.evaluations[-1] * pairs for trace, pairs in ((one, 1), (more, q)))
     return (

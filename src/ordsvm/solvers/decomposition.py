@@ -139,12 +139,12 @@ class Scheme:
         run, tol, moved, recomputations = self.run, self.run.control.tol, True, 0
         while True:
             self._settle(tol)
-            violation = self._look().violation()
-            if violation <= tol or not moved:
+            look = self._look()
+            if look.violation() <= tol or not moved:
                 run.score[:] = run.matrix.rows.product(self.problem.beta(run.alpha))
-                violation = self._look().violation()
+                look = self._look()
                 recomputations += 1
-            if violation <= tol:
+            if (violation := look.violation()) <= tol:
                 judged = run.judge(tol, violation)
                 if judged >= tol:
                     return _core.Status.converged
@@ -155,24 +155,23 @@ class Scheme:
                 return _core.Status.max_iter
             if self._stop():
                 raise Stopped
-            moved = self._step(violation) or not self._has_worst_pair()
+            moved = self._step(look, violation) or not self._has_worst_pair()
             self.steps += moved
 
     def _look(self) -> Look:
         return Look(self.problem, self.run.alpha, self.run.score, self.near_bound)
 
     def _settle(self, tol: float) -> None:
-        """Where (41) holds, hinges close to a bound are put there. If (5) does not hold then, ε was too coarse."""
-        if self.near_bound == 0.0 or self._look().violation() > tol:
-            return
+        """Where (41) holds, hinges close to a bound are put there. While (5) does not hold then, ε is too coarse."""
         run = self.run
-        alpha = at_bounds(self.problem, run.alpha, self.near_bound)
-        score = run.matrix.rows.product(self.problem.beta(alpha))
-        if np.array_equal(self.problem.repair(alpha), alpha) and self.problem.violation(alpha, score) <= tol:
-            run.alpha[:], run.score[:] = alpha, score
-            self._follow_thresholds()
-        else:
-            self.near_bound /= 10
+        while self.near_bound > 0.0 and self._look().violation() <= tol:
+            alpha = at_bounds(self.problem, run.alpha, self.near_bound)
+            score = run.matrix.rows.product(self.problem.beta(alpha))
+            if np.array_equal(self.problem.repair(alpha), alpha) and self.problem.violation(alpha, score) <= tol:
+                run.alpha[:], run.score[:] = alpha, score
+                self._follow_thresholds()
+                return
+            self.near_bound = self.near_bound / 10 if self.near_bound > AT_BOUND else 0.0
 
     def _has_worst_pair(self) -> bool:
         """Whether this iteration is one in which the most violating pair shares a block: others may move nothing."""
@@ -184,10 +183,9 @@ class Scheme:
     def _kernel_rows(self) -> int:
         return self.cache.rows_computed - self.rows_before
 
-    def _step(self, violation: float) -> bool:
+    def _step(self, look: Look, violation: float) -> bool:
         """One iteration; False if nothing moved, which is for rounding alone."""
         alpha, score = self.run.alpha, self.run.score
-        look = self._look()
         gradient = self.problem.slope(score, self._thresholds())
         solver = BlockSolver(
             self.problem,

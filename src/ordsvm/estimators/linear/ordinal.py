@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from ordsvm.costs import cost_matrix, threshold_costs
 from ordsvm.estimators.linear.base import LinearMachine, LinearTask, weights_or_none
 from ordsvm.estimators.npsvor import RankMachines
-from ordsvm.estimators.ordinal import require_prices
+from ordsvm.estimators.threshold_model import require_prices
 from ordsvm.estimators.validation import class_prices, classes_with_a_price, prices
 from ordsvm.labels import Ranks, encode_labels
 from ordsvm.linear import table

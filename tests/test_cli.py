@@ -76,6 +76,8 @@ def test_json_for_scripts(folder, capsys):
     assert np.sum(found["confusion"]) == 30
     _, out, _ = call(capsys, "predict", "model.ordsvm", "data.csv", "--json")
     assert len(json.loads(out)) == 150
+    _, out, _ = call(capsys, "predict", "model.ordsvm", "data.csv", "-o", "out.csv", "--json")
+    assert json.loads(out) == {"output": "out.csv", "rows": 150}
     _, out, _ = call(capsys, "info", "model.ordsvm", "--json")
     assert json.loads(out)["columns"][0] == "a: number"
 
@@ -189,6 +191,19 @@ def test_mistakes_get_one_line(arguments, message, folder, capsys):
     assert message in errors[0]
     assert "Traceback" not in err + out
     assert sorted(os.listdir()) == before
+    if arguments[0] != "preditc":
+        same_code, out, err = call(capsys, *arguments, "--json")
+        assert (same_code, out) == (code, "")
+        assert json.loads(err) == {"error": errors[0].removeprefix("ordsvm: "), "exit_code": code}
+
+
+def test_scripts_can_read_every_line(folder, capsys):
+    """With --json all that is written is JSON: one result, and a line for every note and error."""
+    assert call(capsys, *TRAIN, "-o", "m", "--json")[2] == ""
+    code, out, err = call(capsys, "evaluate", "m", "data.csv", "--json")
+    assert code == 0
+    assert "was trained on these rows" in json.loads(err)["note"]
+    assert json.loads(out)["rows"] == 150
 
 
 @pytest.fixture
@@ -264,6 +279,28 @@ def test_sorted_files_do_not_mislead_the_folds(folder, capsys):
     frame.sample(frac=1, random_state=0).to_csv("data.csv", index=False)
     _, out, _ = call(capsys, *TUNE, "-m", "linear-svor", "-o", "m", "--json")
     assert in_order == pytest.approx(min(json.loads(out)["tuning"]["score"]), abs=0.1)
+
+
+def test_compare_tunes_on_random_rows(folder, capsys):
+    """A file sorted by label and feature: inner folds of consecutive rows would choose another C."""
+    frame = pd.read_csv("data.csv")
+    options = ["-t", "rank", "--drop", "grade", "--drop", "words", "-m", "linear-svor", "--tune", "--json"]
+    means = []
+    for table in (frame.sort_values(["rank", "a", "b"]), frame.sample(frac=1, random_state=0)):
+        table.to_csv("data.csv", index=False)
+        code, out, _ = call(capsys, "compare", "data.csv", *options, "--repeats", "2", "--folds", "3")
+        assert code == 0
+        means.append(json.loads(out)["models"][0]["mean"])
+    assert means[0] == pytest.approx(means[1], abs=0.1)
+
+
+def test_compare_is_seeded(folder, capsys):
+    options = ["-t", "rank", "--drop", "grade", "--drop", "words", "-m", "svor", "-m", "svorim", "--tune", "--json"]
+    found = []
+    for seed in (1, 1, 2):
+        _, out, _ = call(capsys, "compare", "data.csv", *options, "--repeats", "1", "--folds", "2", "--seed", seed)
+        found.append([row["mean"] for row in json.loads(out)["models"]])
+    assert found[0] == found[1] != found[2]
 
 
 def test_compare(folder, capsys):

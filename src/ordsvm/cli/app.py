@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import __version__
 from ordsvm.cli import commands
-from ordsvm.cli.output import Interrupted, complain, note
+from ordsvm.cli.output import Interrupted, messages, note
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -44,34 +44,38 @@ def _root(
 
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and returns its exit code."""
+    messages.as_json = "--json" in arguments
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, kind, *rest, **more: _warn(message, kind)
         try:
             return int(app(args=list(arguments), prog_name="ordsvm", standalone_mode=False) or 0)
-        except Interrupted as interruption:
-            complain(str(interruption))
-            return INTERRUPTED
-        except KeyboardInterrupt:
-            complain("Interrupted: nothing was written.")
-            return INTERRUPTED
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read the output has seen enough
             return 128 + signal.SIGPIPE
-        except MemoryError:
-            complain("There is not enough memory for this: give fewer rows, or a smaller cache_size.")
-            return FAILED
-        except (ValueError, TypeError, OSError, ImportError) as error:
-            if os.environ.get("ORDSVM_TRACEBACK"):
+        except (Exception, KeyboardInterrupt) as error:
+            failure = _failure(error)
+            if failure is None or (failure[1] == FAILED and os.environ.get("ORDSVM_TRACEBACK")):
                 raise
-            complain(str(error))
-            return FAILED
-        except Exception as error:
-            if not hasattr(error, "format_message"):
-                raise
-            context = getattr(error, "ctx", None)  # a mistake in the command line itself
+            messages.complain(*failure)
+            return failure[1]
+
+
+def _failure(error: BaseException) -> tuple[str, int] | None:
+    """The line about an error and the exit code; None if it is none of the user's."""
+    match error:
+        case Interrupted():
+            return str(error), INTERRUPTED
+        case KeyboardInterrupt():
+            return "Interrupted: nothing was written.", INTERRUPTED
+        case MemoryError():
+            return "There is not enough memory for this: give fewer rows, or a smaller cache_size.", FAILED
+        case ValueError() | TypeError() | OSError() | ImportError():
+            return str(error), FAILED
+        case _ if hasattr(error, "format_message"):  # a mistake in the command line itself
+            context = getattr(error, "ctx", None)
             where = context.command_path if context is not None else "ordsvm"
-            complain(f"{error.format_message()} Try '{where} --help'.")
-            return int(getattr(error, "exit_code", 2))
+            return f"{error.format_message()} Try '{where} --help'.", int(getattr(error, "exit_code", 2))
+    return None
 
 
 def _warn(message: Warning | str, kind: type[Warning]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -29,26 +29,22 @@ Format = Annotated[
     str | None,
     typer.Option("--format", metavar="KIND", help="csv, tsv, parquet or svmlight; else by the name."),
 ]
-Model = Annotated[str, typer.Option("--model", "-m", metavar="NAME", help="The machine, such as svor or linear-svor.")]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A file that `ordsvm train` has written.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables; errors too.")]
 Seed = Annotated[int, typer.Option("--seed", help="Of everything that is drawn at random.")]
-SolverOption = Annotated[
-    list[str], typer.Option("--solver-option", metavar="NAME=VALUE", help="An option of the solver. Repeatable.")
-]
 
 
 @dataclass(frozen=True)
 class Request:
     """What the user has said about the data."""
 
-    path: str
-    target: str
-    order: str
-    text: list[str]
-    drop: list[str]
-    where: list[str]
-    kind: str | None
+    data: DataFile
+    target: Target = ""
+    order: Order = ""
+    text: Text = field(default_factory=list)
+    drop: Drop = field(default_factory=list)
+    where: Where = field(default_factory=list)
+    format: Format = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +65,7 @@ class Training:
 
 def training_data(request: Request) -> Training:
     """Reads the file and checks what can be checked before any work."""
-    table = read(request.path, request.kind)
+    table = read(request.data, request.format)
     numbers = matching(table, conditions(request.where))
     table = table.take(numbers)
     if not table.has_columns:

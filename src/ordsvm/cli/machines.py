@@ -144,14 +144,3 @@ def _documentation(kind: type, name: str) -> str:
     choices = ["auto", *SOLVERS, *LINEAR_SOLVERS] if name == "solver" else choices
     about_python = first.startswith(("A callable", "A name such as", '"'))  # what a command line can't say, or repeats
     return ". ".join([f"One of {', '.join(choices)}"] * bool(choices) + [first] * (not about_python))
-
-
-def takes_parameters(command: Any) -> Any:
-    """Gives a command, which has `**parameters`, an option for every parameter of a machine."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [item for item in signature.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
-    own = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own]
-    added = [item for name, item in parameter_options().items() if name not in signature.parameters]
-    command.__signature__ = signature.replace(parameters=own + added)
-    command.__annotations__ = {item.name: item.annotation for item in own + added}
-    return command

@@ -22,12 +22,34 @@ class Interrupted(Exception):
     """The user has ended a command by Ctrl-C; the text says what became of the work."""
 
 
-def complain(message: str) -> None:
-    err.print(f"[bold red]ordsvm:[/bold red] {escape(' '.join(message.split()))}", soft_wrap=True)
+class Messages:
+    """Errors and notes, a line each on standard error: for a reader or, with --json, a JSON object."""
+
+    def __init__(self) -> None:
+        self.as_json = False
+
+    def complain(self, message: str, exit_code: int) -> None:
+        self._say("bold red", "ordsvm:", {"error": _one_line(message), "exit_code": exit_code})
+
+    def note(self, message: str) -> None:
+        self._say("yellow", "note:", {"note": _one_line(message)})
+
+    def _say(self, style: str, sign: str, said: dict[str, Any]) -> None:
+        if self.as_json:
+            print(json.dumps(said, ensure_ascii=False), file=sys.stderr, flush=True)
+        else:
+            err.print(f"[{style}]{sign}[/{style}] {escape(next(iter(said.values())))}", soft_wrap=True)
+
+
+messages = Messages()
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())
 
 
 def note(message: str) -> None:
-    err.print(f"[yellow]note:[/yellow] {escape(' '.join(message.split()))}", soft_wrap=True)
+    messages.note(message)
 
 
 def as_json(value: Any) -> str:

@@ -13,24 +13,12 @@ from rich.table import Table
 from scipy.stats import rankdata, wilcoxon
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
-from ordsvm.cli.commands.tune import Metric
-from ordsvm.cli.data import (
-    DataFile,
-    Drop,
-    Format,
-    Json,
-    Order,
-    Request,
-    Seed,
-    Target,
-    Text,
-    Training,
-    Where,
-    training_data,
-)
+from ordsvm.cli.commands.tune import Metric, check_metric
+from ordsvm.cli.data import Json, Request, Seed, Training, training_data
 from ordsvm.cli.machines import machine_classes, make_machine
+from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import err, out, print_json
 from ordsvm.labels import encode_labels
 from ordsvm.metrics import SCORERS
@@ -55,15 +43,10 @@ class Contestant:
     failure: str = ""
 
 
+@takes_options
 def compare(
-    data: DataFile,
-    target: Target = "",
+    request: Request,
     models: Models = [],  # noqa: B006 (Typer copies it)
-    order: Order = "",
-    text: Text = [],  # noqa: B006
-    drop: Drop = [],  # noqa: B006
-    where: Where = [],  # noqa: B006
-    format: Format = None,
     repeats: Repeats = 3,
     folds: Folds = 5,
     metric: Metric = "mae",
@@ -72,14 +55,13 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare machines and baselines by repeated cross-validation: mean, rank among the others, and a Wilcoxon test."""
-    if metric not in SCORERS:
-        raise ValueError(f"--metric {metric} is unknown: give one of {', '.join(SCORERS)}.")
-    training = training_data(Request(data, target, order, text, drop, where, format))
+    check_metric(metric)
+    training = training_data(request)
     codes = encode_labels(training.labels, training.categories).codes
     fewest = int(np.bincount(codes)[np.unique(codes)].min())
     if fewest < 2:
         raise ValueError("A label has one row only, so a fold would lack it: remove that row, or gather rare labels.")
-    field_of = contestants(models, tune)
+    field_of = contestants(models, _inner_folds(seed) if tune else None)
     splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
     with warnings.catch_warnings(), err.status("") as status:
         warnings.simplefilter("ignore")  # of folds with few rows of a label, and of models that meet their limits
@@ -99,9 +81,15 @@ def compare(
         out.print(f"[yellow]{name} took no part:[/yellow] {failure}", soft_wrap=True)
 
 
-def contestants(names: list[str], tune: bool) -> list[Contestant]:
+def _inner_folds(seed: int) -> StratifiedKFold:
+    """Of random rows: files are often sorted."""
+    return StratifiedKFold(3, shuffle=True, random_state=seed)
+
+
+def contestants(names: list[str], inner: StratifiedKFold | None) -> list[Contestant]:
+    """The machines, tuned by the inner folds if there are any; and baselines, unless names are given."""
     chosen = names or list(machine_classes())
-    field_of = [Contestant(name, partial(_machine, name, tune)) for name in chosen]
+    field_of = [Contestant(name, partial(_machine, name, inner)) for name in chosen]
     return field_of if names else field_of + baselines()
 
 
@@ -115,14 +103,14 @@ def baselines() -> list[Contestant]:
     return [*found, Contestant("LogisticAT (mord)", LogisticAT)]
 
 
-def _machine(name: str, tune: bool) -> Any:
+def _machine(name: str, inner: StratifiedKFold | None) -> Any:
     machine = make_machine(name, {}, None)
-    if not tune:
+    if inner is None:
         return machine
     prefix = "regressor__" if hasattr(machine, "regressor") else ""
     known = machine.get_params()
     grid = {f"{prefix}{key}": values for key, values in GRID.items() if f"{prefix}{key}" in known}
-    return OrdinalSearchCV(machine, grid, cv=3)
+    return OrdinalSearchCV(machine, grid, cv=inner)
 
 
 def enter(contestant: Contestant, training: Training, train: Any, test: Any, metric: str) -> None:

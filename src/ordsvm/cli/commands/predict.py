@@ -7,8 +7,8 @@ import typer
 
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.models import load_model, rows_for, scores_of
-from ordsvm.cli.output import err, print_json
-from ordsvm.files import replacing
+from ordsvm.cli.output import as_json, out, print_json
+from ordsvm.files import replacing, require_writable
 from ordsvm.tables.reading import import_pandas, matching, read
 
 Output = Annotated[
@@ -31,18 +31,20 @@ def predict(
 ) -> None:
     """Predict the label and the score of every row; probabilities too where the model was calibrated."""
     fitted = load_model(model)
+    if output is not None:
+        require_writable(output)
     table = read(data, format)
     numbers = matching(table, conditions(where))
-    rows = rows_for(fitted, table.take(numbers))
-    frame = predictions(fitted, rows, numbers, coverage)
+    frame = predictions(fitted, rows_for(fitted, table.take(numbers)), numbers, coverage)
+    if output is None:
+        print(as_json(frame.to_dict(orient="records")) if json else frame.to_csv(index=False).rstrip("\n"))
+        return
+    with replacing(output) as temporary:
+        frame.to_csv(temporary, index=False)
     if json:
-        print_json(frame.to_dict(orient="records"))
-    elif output is None:
-        print(frame.to_csv(index=False), end="")
-    if output is not None:
-        with replacing(output) as temporary:
-            frame.to_csv(temporary, index=False)
-        err.print(f"{len(frame):,} predictions are in {output}.")
+        print_json({"output": output, "rows": len(frame)})
+    else:
+        out.print(f"{len(frame):,} predictions are in {output}.")
 
 
 def predictions(model: Any, rows: Any, numbers: Any, coverage: float | None) -> Any:

@@ -11,30 +11,12 @@ from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
-from ordsvm import save
-from ordsvm.cli.commands.train import HoldOut, Output, about, evaluation_on
-from ordsvm.cli.data import (
-    DataFile,
-    Drop,
-    Format,
-    Json,
-    Model,
-    Order,
-    Request,
-    Seed,
-    SolverOption,
-    Target,
-    Text,
-    Training,
-    Where,
-    held_out_rows,
-    training_data,
-)
+from ordsvm.cli.data import Json, Request, Training
 from ordsvm.cli.heat import heat_map
-from ordsvm.cli.machines import make_machine, solver_options, takes_parameters
+from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import err, note, out, print_json
 from ordsvm.cli.summary import summarise, summary_table
-from ordsvm.files import require_writable
+from ordsvm.cli.training import Prepared, Wish, finish, prepare
 from ordsvm.metrics import SCORERS
 from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.tables import TableModel
@@ -44,23 +26,13 @@ Metric = Annotated[str, typer.Option("--metric", metavar="NAME", help=f"What to 
 Jobs = Annotated[int, typer.Option("--jobs", help="Folds at a time; -1: as many as there are cores.")]
 
 
-@takes_parameters
+@takes_options
 def tune(
-    data: DataFile,
-    output: Output,
-    target: Target = "",
-    model: Model = "svor",
-    order: Order = "",
-    text: Text = [],  # noqa: B006 (Typer copies it)
-    drop: Drop = [],  # noqa: B006
-    where: Where = [],  # noqa: B006
-    format: Format = None,
-    hold_out: HoldOut = 0.0,
+    request: Request,
+    wish: Wish,
     folds: Folds = 5,
     metric: Metric = "mae",
     jobs: Jobs = -1,
-    solver_option: SolverOption = [],  # noqa: B006
-    seed: Seed = 0,
     json: Json = False,
     **parameters: Any,
 ) -> None:
@@ -68,26 +40,24 @@ def tune(
 
     The search is Chu & Keerthi's (2007): log10 C and log10 of 2·gamma from −3 to 3, then steps of 0.2 around the best.
     """
-    if metric not in SCORERS:
-        raise ValueError(f"--metric {metric} is unknown: give one of {', '.join(SCORERS)}.")
-    parameters["solver"] = solver_options(parameters["solver"], solver_option)
-    training = training_data(Request(data, target, order, text, drop, where, format))
-    machine = make_machine(model, parameters, training.categories)
-    require_writable(output)
-    chosen, kept_back = held_out_rows(training, hold_out, seed)
-    search = searched(training, machine, chosen, folds, metric, jobs)
-    fitted = winner(search, training, target)
+    check_metric(metric)
+    prepared = prepare(request, wish, parameters)
+    search = searched(prepared, folds, metric, jobs)
+    fitted = winner(search, prepared.training, request.target)
     tried = tuning(search, metric)
-    fitted.about_ = about(training, chosen, kept_back) | {"tuning": tried}
-    held_out = evaluation_on(fitted, training, kept_back) if len(kept_back) else None
-    save(fitted, output)
+    held_out = finish(fitted, prepared, wish.output, tuning=tried)
     if json:
-        print_json(summarise(fitted, held_out) | {"output": output, "tuning": tried})
+        print_json(summarise(fitted, held_out) | {"output": wish.output, "tuning": tried})
         return
     for picture in heat_maps(tried):
         out.print(picture)
         out.print()
-    out.print(summary_table(fitted, held_out, output))
+    out.print(summary_table(fitted, held_out, wish.output))
+
+
+def check_metric(name: str) -> None:
+    if name not in SCORERS:
+        raise ValueError(f"--metric {name} is unknown: give one of {', '.join(SCORERS)}.")
 
 
 class _CountingScorer:
@@ -102,10 +72,11 @@ class _CountingScorer:
         return score
 
 
-def searched(training: Training, machine: Any, chosen: Any, folds: int, metric: str, jobs: int) -> OrdinalSearchCV:
+def searched(prepared: Prepared, folds: int, metric: str, jobs: int) -> OrdinalSearchCV:
+    training, machine = prepared.training, prepared.machine
     steps = [("encoder", training.encoder), ("machine", machine)]
     estimator = Pipeline(steps if training.encoder is not None else steps[1:])
-    rows, labels = training.take(chosen)
+    rows, labels = training.take(prepared.chosen)
     columns = (
         TextColumn("[bold]searching"),
         BarColumn(),

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.stats import kendalltau, spearmanr
+from sklearn import config_context
 from sklearn import metrics as sk
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
@@ -34,7 +35,7 @@ from ordsvm.metrics import (
     spearman_rho,
 )
 
-WEIGHTED = [
+ALL = [
     mean_absolute_error,
     mean_zero_one_error,
     mean_squared_error,
@@ -42,8 +43,9 @@ WEIGHTED = [
     maximum_mean_absolute_error,
     off_by_one_accuracy,
     quadratic_weighted_kappa,
+    kendall_tau_b,
+    spearman_rho,
 ]
-ALL = [*WEIGHTED, kendall_tau_b, spearman_rho]
 GREATER_IS_BETTER = [off_by_one_accuracy, quadratic_weighted_kappa, kendall_tau_b, spearman_rho]
 GRADES = ["poor", "fair", "good"]  # not the alphabet's order
 
@@ -131,7 +133,7 @@ def test_agrees_with_scikit_learn_and_scipy(random_labels):
     assert kendall_tau_b(true, predicted) == pytest.approx(count_pairs(true, predicted), rel=1e-12)
 
 
-@pytest.mark.parametrize("metric", WEIGHTED)
+@pytest.mark.parametrize("metric", ALL)
 def test_weight_two_is_the_row_twice_and_weight_zero_no_row(metric, random_labels):
     true, predicted, _ = random_labels
     times = np.random.default_rng(1).integers(0, 3, len(true))
@@ -192,7 +194,7 @@ def test_unusable_labels_are_refused(metric, true, predicted, categories, messag
         metric(true, predicted, categories=categories)
 
 
-@pytest.mark.parametrize("metric", WEIGHTED)
+@pytest.mark.parametrize("metric", ALL)
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
@@ -224,6 +226,13 @@ class Echo(ClassifierMixin, BaseEstimator):
         return self.classes_[rank.astype(int)]
 
 
+class WeightedEcho(Echo):
+    """Takes weights, and makes no use of them."""
+
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y)
+
+
 X = np.array(PREDICTED)[:, np.newaxis]
 Y = np.array([GRADES[rank] for rank in TRUE])
 ONE_FOLD = PredefinedSplit([0] * 6 + [-1] * 6)  # the first six are the test set
@@ -247,13 +256,54 @@ def test_scorer_is_the_metric_with_greater_as_better(scorer, metric):
         assert scorer(estimator.fit(X, Y), X, Y) == sign * metric(TRUE, PREDICTED)
 
 
-@pytest.mark.parametrize(
-    ("scorer", "metric"), list(zip(list(SCORERS.values())[: len(WEIGHTED)], WEIGHTED, strict=True))
-)
+@pytest.mark.parametrize(("scorer", "metric"), list(zip(SCORERS.values(), ALL, strict=True)))
 def test_scorer_passes_weights_on(scorer, metric):
     weight = [3, 1, 4, 1, 5, 9]
     expected = metric(TRUE, PREDICTED, sample_weight=weight)
     assert abs(scorer(Echo(GRADES).fit(X, Y), X, Y, sample_weight=weight)) == abs(expected)
+
+
+WEIGHT = np.array([3.0, 1, 4, 1, 5, 9])
+
+
+def weighted(name):
+    """What a search or cross-validation should find with these weights."""
+    sign = 1 if SCORERS[name].greater_is_better else -1
+    return sign * SCORERS[name].metric(TRUE, PREDICTED, sample_weight=WEIGHT)
+
+
+def test_searches_of_scikit_learn_pass_weights_on():
+    twice = np.tile(WEIGHT, 2)
+    options = {"cv": ONE_FOLD, "error_score": "raise", "refit": "tau"}
+    search = GridSearchCV(WeightedEcho(GRADES), {"shift": [0]}, scoring=SCORERS, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.fit(XX, YY, sample_weight=twice)
+    for name in SCORERS:
+        assert search.cv_results_[f"mean_test_{name}"] == pytest.approx([weighted(name)], rel=1e-14)
+
+
+def test_weights_by_metadata_routing():
+    twice = np.tile(WEIGHT, 2)
+    with config_context(enable_metadata_routing=True):
+        estimator = WeightedEcho(GRADES).set_fit_request(sample_weight=True)
+
+        def score(scorer, **params):
+            options = {"cv": ONE_FOLD, "error_score": "raise"}
+            return cross_val_score(estimator, XX, YY, scoring=scorer, params=params, **options)
+
+        for name, scorer in SCORERS.items():
+            asks = scorer.set_score_request(sample_weight=True)
+            assert score(asks, sample_weight=twice) == pytest.approx([weighted(name)], rel=1e-14)
+            refuses = scorer.set_score_request(sample_weight=False)
+            assert score(refuses, sample_weight=twice) == pytest.approx(
+                [scorer(Echo(GRADES).fit(X, Y), X, Y)], rel=1e-14
+            )
+            with pytest.raises(ValueError, match="not explicitly set as requested or not requested"):
+                score(scorer, sample_weight=twice)
+        named = SCORERS["tau"].set_score_request(sample_weight="importance")
+        found = score(named, importance=twice)
+    assert found == pytest.approx([weighted("tau")], rel=1e-14)
 
 
 @pytest.mark.parametrize("scorer", SCORERS.values())

@@ -9,14 +9,15 @@ The scorers take `categories` from the fitted estimator, so that a fold lacking 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau, spearmanr
 from sklearn import metrics as sklearn_metrics
 from sklearn.utils import check_consistent_length
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 
@@ -85,27 +86,29 @@ def quadratic_weighted_kappa(y_true: Any, y_pred: Any, *, categories: Any = None
     return float(1.0 - observed / (spread + (mean_true - mean_predicted) ** 2))
 
 
-def kendall_tau_b(y_true: Any, y_pred: Any, *, categories: Any = None) -> float:
+def kendall_tau_b(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
     """Kendall's rank correlation, corrected for ties: 1 is the same order, -1 the reverse, 0 no association.
 
     Where all true or all predicted labels are equal the coefficient is 0/0; the value is then 0.0, for such
-    a vector orders nothing.
+    a vector orders nothing. A sample of weight 2 counts as two samples.
     """
     true, predicted = _as_numbers(y_true, y_pred, categories)
-    if np.ptp(true) == 0 or np.ptp(predicted) == 0:
-        return 0.0
-    return float(kendalltau(true, predicted).statistic)
+    if sample_weight is None:
+        return 0.0 if np.ptp(true) == 0 or np.ptp(predicted) == 0 else float(kendalltau(true, predicted).statistic)
+    table = _weight_table(true, predicted, _weights(sample_weight, true))
+    return _tau_b(table) if min(table.shape) > 1 else 0.0
 
 
-def spearman_rho(y_true: Any, y_pred: Any, *, categories: Any = None) -> float:
+def spearman_rho(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
     """Spearman's rank correlation, with mean places for ties: 1 is the same order, -1 the reverse.
 
-    As for `kendall_tau_b`, labels that are all equal order nothing: 0.0.
+    Labels that are all equal, and weights, are taken as by `kendall_tau_b`.
     """
     true, predicted = _as_numbers(y_true, y_pred, categories)
-    if np.ptp(true) == 0 or np.ptp(predicted) == 0:
-        return 0.0
-    return float(spearmanr(true, predicted).statistic)
+    if sample_weight is None:
+        return 0.0 if np.ptp(true) == 0 or np.ptp(predicted) == 0 else float(spearmanr(true, predicted).statistic)
+    table = _weight_table(true, predicted, _weights(sample_weight, true))
+    return _rho(table) if min(table.shape) > 1 else 0.0
 
 
 def ranked_probability_score(y_true: Any, y_proba: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
@@ -135,17 +138,34 @@ class OrdinalScorer:
     classifiers of scikit-learn sort their classes: with them, use numbers.) y may hold a label the estimator
     has not seen, in a fold: among numbers in ascending order its place is clear; otherwise that is an error,
     which giving the estimator `categories` or an ordered dtype avoids.
+
+    Searches pass on the weights they are given. `cross_val_score` does so with scikit-learn's metadata routing, if
+    asked: `mae_scorer.set_score_request(sample_weight=True)`; without it, scores there are those of equal weights.
     """
 
     metric: Callable[..., float]
     greater_is_better: bool
     name: str
+    weight_request: bool | str | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
         order = self._label_order(estimator, y)
         score = self.metric(y, self._answers(estimator, X, order), categories=order, **weighted)
         return score if self.greater_is_better else -score
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """A copy that wants weights (True, or the name they go by) or does not (False)."""
+        return replace(self, weight_request=sample_weight)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        request = MetadataRequest(owner=repr(self))
+        request.score.add_request(param="sample_weight", alias=self.weight_request)
+        return request
+
+    def _accept_sample_weight(self) -> bool:
+        """Asked by scikit-learn's searches, which without metadata routing then pass weights on."""
+        return True
 
     def _answers(self, estimator: Any, X: Any, order: NDArray[Any]) -> NDArray[Any]:
         """What the metric compares with y."""
@@ -233,6 +253,34 @@ def _errors_by_rank(y_true: Any, y_pred: Any, categories: Any, sample_weight: An
     total_weight = np.bincount(rank, weights=weight)
     occurs = total_weight > 0
     return total_error[occurs] / total_weight[occurs]
+
+
+def _weight_table(
+    true: NDArray[np.float64], predicted: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sums of weights by true (rows) and predicted (columns) label, for the labels that have any."""
+    rows, row = np.unique(true[weight > 0], return_inverse=True)
+    columns, column = np.unique(predicted[weight > 0], return_inverse=True)
+    table = np.zeros((len(rows), len(columns)))
+    np.add.at(table, (row, column), weight[weight > 0])
+    return table
+
+
+def _tau_b(table: NDArray[np.float64]) -> float:
+    """Weights of pairs in the same order, less those in the opposite one, over the geometric mean of the untied."""
+    after = np.cumsum(table[::-1], axis=0)[::-1] - table  # in later rows, by column
+    ahead = np.cumsum(after[:, ::-1], axis=1)[:, ::-1] - after
+    behind = np.cumsum(after, axis=1) - after
+    untied = [(table.sum() ** 2 - np.sum(table.sum(axis=axis) ** 2)) / 2 for axis in (0, 1)]
+    return float(np.sum(table * (ahead - behind)) / np.sqrt(untied[0] * untied[1]))
+
+
+def _rho(table: NDArray[np.float64]) -> float:
+    """The correlation of mean places."""
+    totals = [table.sum(axis=1), table.sum(axis=0)]
+    places = [np.cumsum(total) - total / 2 for total in totals]
+    row, column = (place - np.average(place, weights=total) for place, total in zip(places, totals, strict=True))
+    return float(row @ table @ column / np.sqrt((totals[0] @ row**2) * (totals[1] @ column**2)))
 
 
 def _probabilities(y_proba: Any, shape: tuple[int, int]) -> NDArray[np.float64]:

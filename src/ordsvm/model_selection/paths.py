@@ -18,7 +18,6 @@ from ordsvm.checks import caller_level
 from ordsvm.estimators.base import KernelMachine, Task
 from ordsvm.estimators.machine import Machine
 from ordsvm.estimators.validation import weight_argument
-from ordsvm.metrics import OrdinalScorer
 
 Parameters = dict[str, Any]
 Scorer = Callable[..., float]
@@ -50,8 +49,7 @@ class Judge:
 
 def _weight_for(scorer: Any, weight: Any) -> dict[str, Any]:
     """Weights go to the scorers that take them."""
-    function = scorer.metric if isinstance(scorer, OrdinalScorer) else scorer
-    return {"sample_weight": weight} if weight is not None and "sample_weight" in signature(function).parameters else {}
+    return {"sample_weight": weight} if weight is not None and "sample_weight" in signature(scorer).parameters else {}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from ordsvm.estimators.base import KernelMachine
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.machine import Machine
 from ordsvm.kernels import Kernel
+from ordsvm.model_selection.block_newton import BlockNewton
 from ordsvm.model_selection.known_kernel import KernelStore, KnownKernel
 from ordsvm.model_selection.paths import LIMITS, Judge, Outcome, Parameters, Samples, follow, grouped, may_follow
 
@@ -122,8 +123,8 @@ class Evaluation:
         limited = any(name in LIMITS for parameters in own for name in parameters)
         if not isinstance(self.machine, KernelMachine) or not may_follow(self.machine) or limited:
             return False
-        n, workers = len(self.y), min(effective_n_jobs(self.n_jobs), len(self.folds))
-        return 8.0 * n * n * (1 + 2 * workers) <= self.memory_limit
+        n = len(self.y)
+        return 8.0 * n * n * (1 + 2 * self._workers()) <= self.memory_limit
 
     def _kernel_jobs(self, own: Sequence[Parameters]) -> list[Job]:
         """All candidates with the same kernel. Those with bad parameters are left to fail by themselves."""
@@ -142,12 +143,24 @@ class Evaluation:
             known = KnownKernel(store.get(name, kernel, views[fold % len(views)]))
             chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
             samples = self._samples(fold, numbers, pairwise=False)
-            outcomes = follow(lambda p: self._fresh_machine(p | {"kernel": known}), chosen, *samples, self.judge)
+            outcomes = follow(partial(self._machine_with, known), chosen, *samples, self.judge)
             store.used(name)
             return outcomes
 
         shared = [Job(plan[0], plan[1], partial(run, *plan)) for plan in plans]
         return shared + self._path_jobs(own, failing)
+
+    def _machine_with(self, known: KnownKernel, parameters: Parameters) -> Any:
+        """Where the solver is left to us it is the one for known kernels; side by side, fits have one thread each."""
+        machine = self._fresh_machine(parameters | {"kernel": known})
+        if isinstance(machine.solver, str) and machine.solver == "auto":
+            machine.solver = BlockNewton()
+        if self._workers() > 1:
+            machine.n_threads = 1
+        return machine
+
+    def _workers(self) -> int:
+        return min(effective_n_jobs(self.n_jobs), len(self.folds))
 
     def _is_valid(self, parameters: Parameters) -> bool:
         try:

@@ -22,6 +22,14 @@ T = TypeVar("T")
 _BLOCK_BYTES = 32 * 2**20  # of kernel values computed at a time
 
 
+class KnownMatrix(KernelMatrix):
+    """A kernel matrix whose values are all in memory."""
+
+    def __init__(self, values: Floats, cache_size: float) -> None:
+        super().__init__(_core.precomputed_rows(values), cache_size)
+        self.values = values
+
+
 @dataclass(frozen=True, eq=False)
 class KnownKernel(Kernel):
     """The kernel of samples whose values are all known: what stands for a sample is its number.
@@ -31,18 +39,17 @@ class KnownKernel(Kernel):
     """
 
     values: Floats
-    _matrix: dict[bytes, KernelMatrix] = field(default_factory=dict, repr=False)
+    _matrix: dict[bytes, KnownMatrix] = field(default_factory=dict, repr=False)
     _tested: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     def __call__(self, X: Any, Y: Any) -> Floats:
         return self.values[np.ix_(_numbers(X), _numbers(Y))]
 
     def rows(self, X: Any) -> _core.Rows:
-        numbers = _numbers(X)
-        return _core.precomputed_rows(self.values[np.ix_(numbers, numbers)])
+        return _core.precomputed_rows(self(X, X))
 
-    def matrix(self, X: Any, cache_size: float) -> KernelMatrix:
-        return _kept(self._matrix, X.tobytes(), lambda: KernelMatrix(self.rows(X), cache_size))
+    def matrix(self, X: Any, cache_size: float) -> KnownMatrix:
+        return _kept(self._matrix, X.tobytes(), lambda: KnownMatrix(self(X, X), cache_size))
 
     def scores(self, X: Any, Y: Any, beta: Floats, n_threads: int = 1) -> Floats:
         rows = _kept(self._tested, X.tobytes(), lambda: self.values[_numbers(X)])

@@ -12,6 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
 
 from ordsvm.estimators.base import KernelMachine
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
@@ -57,7 +58,8 @@ class Evaluation:
         if own is None or not isinstance(self.machine, Machine):
             return self._collect(len(candidates), self._single_jobs(candidates))
         if self._can_share_kernels(own):
-            return self._collect(len(candidates), self._kernel_jobs(own), require="sharedmem")
+            with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
+                return self._collect(len(candidates), self._kernel_jobs(own), require="sharedmem")
         return self._collect(len(candidates), self._path_jobs(own, grouped(own, lambda name: name != "C")))
 
     # The estimator

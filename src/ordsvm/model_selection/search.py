@@ -26,8 +26,10 @@ class OrdinalSearchCV(GridSearchCV):
 
     It gives the answers of `GridSearchCV`, up to what `tol` leaves open, in less time. A kernel matrix is computed
     once for each set of kernel parameters and shared by all C and all folds. C runs upwards, and every fit starts from
-    the one before. Folds run side by side, in threads that share the matrices. Other estimators than the machines of
-    this package are searched as `GridSearchCV` does it.
+    the one before. Folds run side by side, in threads that share the matrices. While matrices are shared, a machine
+    with solver="auto" is trained by the block method and, where that takes long, by Newton's, to the same `tol`; the
+    best one is trained again by the machine's own solver. Other estimators than the machines of this package are
+    searched as `GridSearchCV` does it.
 
     Parameters
     ----------
@@ -43,7 +45,9 @@ class OrdinalSearchCV(GridSearchCV):
     refit : bool, str or callable, default=True
         As in `GridSearchCV`: the best parameters are used to train on all samples; a str names the scorer to go by.
     cv : int, splitter or iterable, default=None
-        None is 5 folds, each with its share of every rank.
+        None is 5 folds. Folds given by their number are those of scikit-learn: of classifiers each has its share of
+        every rank, in the order of the rows. If rows are sorted, shuffle them or give
+        StratifiedKFold(5, shuffle=True, random_state=0).
     verbose : int, default=0
         Passed on to joblib.
     error_score : "raise" or number, default=nan

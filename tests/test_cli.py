@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 
 import numpy as np
 import pandas as pd
@@ -167,6 +168,8 @@ MISTAKES = [
     (("train", "data.csv", "-t", "grade", "--solver-option", "x=1", "-o", "m"), "needs a --solver"),
     (("train", "data.csv", "-t", "grade", "--hold-out", "2", "-o", "m"), "--hold-out 2 is not valid"),
     (("train", "broken.csv", "-t", "x", "-o", "m"), "Expected 2 fields in line 3, saw 4"),
+    (("tune", "data.csv", "-t", "grade", "--folds", "1", "-o", "m"), "Invalid value for '--folds'"),
+    (("compare", "data.csv", "-t", "grade", "--repeats", "0"), "Invalid value for '--repeats'"),
     (("evaluate", "data.csv", "data.csv"), "is not a model file of ordsvm"),
     (("evaluate", "none", "data.csv"), "'none' can't be read"),
     (("predict", "m", "data.csv", "--coverage", "0.9"), "needs a calibrated model"),
@@ -237,6 +240,24 @@ def test_interrupted_training_can_keep_what_there_is(slow_fit, capsys):
     assert model.machine_.result_.status == "callback"
     assert 0 < model.machine_.result_.gap < np.inf
     assert len(model.predict(pd.read_csv("slow.csv"))) == 1500
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_interrupted_comparison(flags, folder, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["ordsvm.cli.commands.compare"], "enter", interrupt)
+    code, out, err = call(capsys, "compare", "data.csv", "-t", "rank", "-m", "svor", *flags)
+    assert (code, out) == (130, "")
+    assert "Interrupted: nothing was written." in (json.loads(err)["error"] if flags else err)
+
+
+def test_help_is_not_an_error(capsys):
+    code, out, err = call(capsys)
+    assert code == 2
+    assert "Usage" in out + err
+    assert "ordsvm:" not in err
 
 
 def test_version_and_help(capsys):

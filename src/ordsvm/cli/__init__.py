@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+INTERRUPTED = 130
 
 
 def main() -> None:
     """The entry point: everything heavy is imported after this."""
+    try:
+        code = _run()
+    except KeyboardInterrupt:
+        print("ordsvm: Interrupted: nothing was written.", file=sys.stderr)
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # threads may still be at work, and nobody waits for them any more
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+def _run() -> int:
     try:
         import pandas  # noqa: F401
         import rich  # noqa: F401
@@ -14,7 +30,7 @@ def main() -> None:
         import typer  # noqa: F401
     except ImportError as error:
         print(f"ordsvm: the command needs {error.name}: pip install 'ordsvm[cli]'.", file=sys.stderr)
-        sys.exit(1)
+        return 1
     from ordsvm.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    return run(sys.argv[1:])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import warnings
 from collections.abc import Sequence
 from typing import Annotated
@@ -12,10 +11,10 @@ import typer
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import __version__
-from ordsvm.cli import commands
+from ordsvm.cli import INTERRUPTED, commands
 from ordsvm.cli.output import Interrupted, messages, note
 
-FAILED, INTERRUPTED = 1, 130
+FAILED = 1
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -48,16 +47,18 @@ def run(arguments: Sequence[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, kind, *rest, **more: _warn(message, kind)
         try:
-            return int(app(args=list(arguments), prog_name="ordsvm", standalone_mode=False) or 0)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read the output has seen enough
-            return 128 + signal.SIGPIPE
+            code = int(app(args=list(arguments), prog_name="ordsvm", standalone_mode=False) or 0)
+            if code == INTERRUPTED:  # Typer has caught a KeyboardInterrupt
+                raise KeyboardInterrupt
+            return code
         except (Exception, KeyboardInterrupt) as error:
             failure = _failure(error)
             if failure is None or (failure[1] == FAILED and os.environ.get("ORDSVM_TRACEBACK")):
                 raise
-            messages.complain(*failure)
-            return failure[1]
+            message, code = failure
+            if message:
+                messages.complain(message, code)
+            return code
 
 
 def _failure(error: BaseException) -> tuple[str, int] | None:
@@ -65,7 +66,7 @@ def _failure(error: BaseException) -> tuple[str, int] | None:
     match error:
         case Interrupted():
             return str(error), INTERRUPTED
-        case KeyboardInterrupt():
+        case KeyboardInterrupt() | typer.Abort():
             return "Interrupted: nothing was written.", INTERRUPTED
         case MemoryError():
             return "There is not enough memory for this: give fewer rows, or a smaller cache_size.", FAILED
@@ -74,7 +75,8 @@ def _failure(error: BaseException) -> tuple[str, int] | None:
         case _ if hasattr(error, "format_message"):  # a mistake in the command line itself
             context = getattr(error, "ctx", None)
             where = context.command_path if context is not None else "ordsvm"
-            return f"{error.format_message()} Try '{where} --help'.", int(getattr(error, "exit_code", 2))
+            mistake = error.format_message()  # none where the help was shown in its place
+            return mistake and f"{mistake} Try '{where} --help'.", int(getattr(error, "exit_code", 2))
     return None
 
 

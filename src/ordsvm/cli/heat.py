@@ -30,14 +30,19 @@ def heat_map(tried: dict[str, Any], stage: int, name: str) -> Table:
     )
     table.add_column("", justify="right")
     for value in columns:
-        table.add_column(f" {value:.3g} ", justify="right", header_style="dim")
+        table.add_column(f" {_short(value)} ", justify="right", header_style="dim")
     for line in lines[::-1]:
-        cells = [Text(f"{line:.3g} " if len(lines) > 1 else "", style="dim")]
+        cells = [Text(f"{_short(line)} " if len(lines) > 1 else "", style="dim")]
         for value in columns:
             where = np.flatnonzero((value == C) & (gamma == line))
             cells.append(_cell(score, where, best, greater))
         table.add_row(*cells)
     return table
+
+
+def _short(value: float) -> str:
+    """Three digits, and 1000 rather than 1e+03."""
+    return f"{float(f'{value:.3g}'):g}"
 
 
 def _cell(score: Any, where: Any, best: int, greater: bool) -> Text:

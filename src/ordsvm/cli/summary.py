@@ -39,11 +39,15 @@ def changed_parameters(machine: Any) -> dict[str, Any]:
     return {key: value for key, value in given.items() if key != "callback" and str(value) != str(usual[key])}
 
 
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def summary_table(model: TableModel, held_out: Evaluation | None, output: str) -> Table:
     """The end of a training for a reader."""
     machine = inner_machine(model)
     result = machine.result_
-    parameters = ", ".join(f"{key}={value}" for key, value in changed_parameters(machine).items())
+    parameters = ", ".join(f"{key}={_short(value)}" for key, value in changed_parameters(machine).items())
     rows = {
         "model": type(machine).__name__ + (f" ({parameters})" if parameters else ""),
         "trained on": f"{model.about_['n_rows']:,} rows of {model.about_['data']}, {machine.n_features_in_:,} features",

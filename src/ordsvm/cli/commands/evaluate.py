@@ -34,7 +34,7 @@ def evaluate(
         return
     out.print(f"\nOn {which}:\n")
     out.print(metric_table(found))
-    out.print()
+    out.print("\n[dim]true label (rows) by predicted label (columns)[/dim]")
     out.print(confusion_table(found))
 
 
@@ -61,7 +61,7 @@ def metric_table(found: Evaluation) -> RichTable:
 
 def confusion_table(found: Evaluation) -> RichTable:
     """Numbers of rows by true and predicted label; the diagonal is right, its neighbours are one rank off."""
-    table = RichTable(title="true label (rows) by predicted label (columns)", title_style="dim", header_style="bold")
+    table = RichTable(header_style="bold")
     table.add_column("", style="bold")
     for label in found.classes:
         table.add_column(str(label), justify="right")

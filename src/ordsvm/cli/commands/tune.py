@@ -21,7 +21,7 @@ from ordsvm.metrics import SCORERS
 from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.tables import TableModel
 
-Folds = Annotated[int, typer.Option("--folds", help="Of the cross-validation.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="Of the cross-validation.")]
 Metric = Annotated[str, typer.Option("--metric", metavar="NAME", help=f"What to go by: {', '.join(SCORERS)}.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Folds at a time; -1: as many as there are cores.")]
 

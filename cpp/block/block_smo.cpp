@@ -1,4 +1,4 @@
-// Compiled with the core, for speed; bindings are compiled for size.
+// Compiled once, for the bindings and for the tests.
 #include "block_smo.hpp"
 
 namespace ordsvm::block {

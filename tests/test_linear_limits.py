@@ -8,6 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, RankDCD, certify
+from ordsvm.linear.solve import solve_lanes, solve_thresholds
+from ordsvm.linear.table import regression, svor
+from ordsvm.solvers import Control
 from tests.cases import random_data
 from tests.linear_cases import (
     TIGHT,
@@ -167,3 +170,20 @@ def test_a_lagging_bias_does_not_keep_the_gap_open(model, squared, C):
     assert fitted.result_.status == "converged"
     slow = model(C=C, loss=loss_name(model, squared), solver=RankDCD(rho=1e-3)).fit(X, y)
     assert slow.result_.relative_gap <= 0.01
+
+
+@pytest.mark.parametrize("tol", [0.01, 0.001])
+def test_progress_tells_the_objective_also_before_the_first_proof(tol):
+    """With a large bias, which is a good part of it."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 4))
+    score = X @ [1.0, -1.0, 0.5, 0.0] + 0.1 * random.normal(size=300)
+    how = {"solver": RankDCD(), "control": Control(tol=tol, max_iter=1000, report_every=1)}
+    none, ranks = np.zeros(300, dtype=np.int32), np.digitize(score + 3, [-1.0, 0.0, 1.0]).astype(np.int32)
+    for solution in (
+        solve_lanes(X, none, regression(1.0, 0.1), targets=8.0 + score, **how),
+        solve_thresholds(X, ranks, svor(4, 1.0), **how),
+    ):
+        result = solution.result
+        assert result.history[-1].objective == pytest.approx(result.objective, rel=tol)
+        assert result.history[0].objective >= result.objective - result.gap

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from ordsvm import formulations
 from ordsvm.costs import cost_matrix, threshold_costs
 from ordsvm.linear.losses import certificate, losses
+from ordsvm.linear.solve import first_biases
 from ordsvm.linear.table import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
 from ordsvm.problem import Thresholds
 from ordsvm.solvers import Control
@@ -226,3 +227,19 @@ def test_two_ranks_of_svor_are_the_two_classes():
 def test_absolute_cost_is_no_cost():
     plain, priced = svor(5, C), svor(5, C, threshold_costs(cost_matrix("absolute", 5)))
     np.testing.assert_array_equal(plain.cap, priced.cap)
+
+
+def test_biases_start_at_the_median_of_what_is_asked_for():
+    labels = np.array([0, 0, 0, 1, 2, 2], dtype=np.int32)
+    assert first_biases(one_vs_rest(3, C), labels, None, None).tolist() == [-1.0, -1.0, -1.0]
+    assert first_biases(one_vs_rest(3, C), labels, np.array([3.0, 1, 1, 1, 1, 1]), None).tolist() == [1.0, -1.0, -1.0]
+    assert first_biases(npsvor(3, C, C, 0.1), labels, None, None).tolist() == [0.0, -1.0, -1.0]
+    targets = np.array([5.0, 1, 2, 9, 3, 4])
+    regress = regression(C, 0.1), np.zeros(6, dtype=np.int32)
+    assert first_biases(*regress, None, targets).tolist() == [3.5]
+    assert first_biases(*regress, np.array([1.0, 1, 1, 0, 1, 1]), targets).tolist() == [3.0]
+
+
+def test_biases_start_within_their_reach():
+    labels = np.zeros(6, dtype=np.int32)
+    assert first_biases(regression(0.01, 0.1), labels, None, np.full(6, 5.0)) == pytest.approx([0.06])

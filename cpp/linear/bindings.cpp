@@ -38,10 +38,10 @@ Samples samples_of(const Vector<const std::int32_t>& label, const Vector<const d
 }
 
 void descend(Machine& machine, const Block& block, Place place, Index parts, double share, int n_threads,
-             const nb::object& watch) {
+             const nb::object& watch, bool ahead) {
   Monitor monitor = monitor_by(watch);
   const nb::gil_scoped_release release;
-  machine.pass(block.rows, place, parts, share, n_threads, monitor);
+  machine.pass(block.rows, place, parts, share, n_threads, monitor, ahead);
 }
 
 /// The proven weights, (features, columns), without a copy.
@@ -100,14 +100,15 @@ void bind_machine(nb::module_& m) {
       .def(
           "descend",
           [](Machine& machine, const Block& block, Index first, Index parts, double share, int n_threads,
-             const nb::object& watch) { descend(machine, block, {first}, parts, share, n_threads, watch); },
-          "block"_a, "first"_a, "parts"_a, "share"_a, "n_threads"_a, "watch"_a)
+             const nb::object& watch,
+             bool ahead) { descend(machine, block, {first}, parts, share, n_threads, watch, ahead); },
+          "block"_a, "first"_a, "parts"_a, "share"_a, "n_threads"_a, "watch"_a, "ahead"_a = false)
       .def(
           "descend",
           [](Machine& machine, const Block& block, Vector<const Index> samples, Index parts, double share,
-             int n_threads,
-             const nb::object& watch) { descend(machine, block, {0, samples.data()}, parts, share, n_threads, watch); },
-          "block"_a, "samples"_a.noconvert(), "parts"_a, "share"_a, "n_threads"_a, "watch"_a)
+             int n_threads, const nb::object& watch,
+             bool ahead) { descend(machine, block, {0, samples.data()}, parts, share, n_threads, watch, ahead); },
+          "block"_a, "samples"_a.noconvert(), "parts"_a, "share"_a, "n_threads"_a, "watch"_a, "ahead"_a = false)
       .def("take_sums", &Machine::take_sums)
       .def("begin_proof", &Machine::begin_proof, nb::call_guard<nb::gil_scoped_release>())
       .def(

@@ -1,206 +1,13 @@
 #include "lanes.hpp"
 
-#include <cstring>
-#include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "../buffer.hpp"
 #include "../dispatch.hpp"
+#include "lane_visit.hpp"
 
 namespace ordsvm::linear {
 namespace {
-
-template <class W, int P>
-struct VectorOf {
-  using Type [[gnu::vector_size(P * sizeof(W))]] = W;
-};
-template <class W>
-struct VectorOf<W, 1> {
-  using Type = W;
-};
-/// P numbers that are computed with at once.
-template <class W, int P>
-using Lanes = typename VectorOf<W, P>::Type;
-
-template <class V, class W>
-ORDSVM_INLINE void load(V& value, const W* from) {
-  std::memcpy(&value, from, sizeof value);
-}
-template <class V, class W>
-ORDSVM_INLINE void store(W* to, const V& value) {
-  std::memcpy(to, &value, sizeof value);
-}
-
-template <class V>
-ORDSVM_INLINE void larger(V& result, const V& a, const V& b) {
-  result = a > b ? a : b;
-}
-
-/// Differences of numbers are 0 in all bits or not 0.
-template <class V>
-ORDSVM_INLINE bool any(const V& difference) {
-  using Word = std::conditional_t<sizeof(V) % 8 == 0, std::uint64_t, std::uint32_t>;
-  Word words[sizeof(V) / sizeof(Word)], all = 0;
-  std::memcpy(words, &difference, sizeof words);
-  for (const Word word : words) all |= word;
-  return all != 0;
-}
-
-/// The table, widened to P lanes; lanes that are not there have bounds 0 and stay at 0.
-template <class W, int P>
-struct WideTable {
-  struct Entry {
-    alignas(64) W lower[P], upper[P], offset[P], epsilon[P], cap[P], ridge[P];
-  };
-  std::vector<Entry> entries;
-
-  WideTable(const LaneTable& table, bool squared) : entries(table.n_labels) {
-    constexpr W unbounded = std::numeric_limits<W>::max();
-    for (Index y = 0; y < table.n_labels; ++y) {
-      entries[y] = {};
-      for (Index l = 0; l < table.n_lanes; ++l) {
-        const Index at = y * table.n_lanes + l;
-        const double cap = std::max(-table.lower[at], table.upper[at]);
-        entries[y].lower[l] = static_cast<W>(squared && table.lower[at] < 0 ? -unbounded : table.lower[at]);
-        entries[y].upper[l] = static_cast<W>(squared && table.upper[at] > 0 ? unbounded : table.upper[at]);
-        entries[y].offset[l] = static_cast<W>(table.offset[at]);
-        entries[y].epsilon[l] = static_cast<W>(table.epsilon[at]);
-        entries[y].cap[l] = static_cast<W>(cap);
-        entries[y].ridge[l] = static_cast<W>(squared && cap > 0 ? 0.5 / cap : 0.0);
-      }
-    }
-  }
-};
-
-/// All that a visit reads and writes.
-template <class W, int P>
-struct Group {
-  W* weights;        // [feature][P]
-  W* beta;           // [sample][n_lanes]; a vector of P reaches into the next sample's
-  W* bias;           // [P], aligned
-  W* total;          // [P]: the sum of beta, which the bias follows
-  const W* present;  // [P]: 1 where there is a lane, else 0
-  Index n_lanes;
-  const WideTable<W, P>& table;
-  const Samples& samples;
-  W rho;
-  W squared;  // 1 or 0
-  const Order& order;
-  double* gap;    // [P] sums
-  double* loss;   // [P]
-  double* moved;  // [P]
-};
-
-template <int P, class Row, class W>
-ORDSVM_INLINE void score(Lanes<W, P>& result, const Row& row, const W* weights) {
-  Lanes<W, P> sums[4] = {};
-  const auto add = [&](Lanes<W, P>& sum, Index p) __attribute__((always_inline)) {
-    Lanes<W, P> weight;
-    load(weight, weights + row.column(p) * P);
-    sum += static_cast<W>(row.value(p)) * weight;
-  };
-  Index p = 0;
-  for (; p + 4 <= row.size; p += 4)
-    for (int s = 0; s < 4; ++s) add(sums[s], p + s);
-  for (; p < row.size; ++p) add(sums[0], p);
-  result = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-/// weights += step * row, while the weights of the row to come are fetched.
-template <int P, class Row, class W>
-ORDSVM_INLINE void add_row(const Row& row, const Lanes<W, P>& step, W* weights, const Row& next) {
-  const auto add = [&](Index p) __attribute__((always_inline)) {
-    Lanes<W, P> weight;
-    load(weight, weights + row.column(p) * P);
-    weight += static_cast<W>(row.value(p)) * step;
-    store(weights + row.column(p) * P, weight);
-  };
-  const Index both = std::min(row.size, next.size);
-  Index p = 0;
-  for (; p < both; ++p) {
-    __builtin_prefetch(weights + next.column(p) * P);
-    add(p);
-  }
-  for (; p < row.size; ++p) add(p);
-}
-
-template <class View, class W, int P>
-ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Place place, Index i, Index next,
-                                Lanes<W, P>& gap, Lanes<W, P>& loss, Lanes<W, P>& moved) {
-  using V = Lanes<W, P>;
-  const V zero = {};
-  const auto row = row_of(rows, i);
-  const Index sample = place.sample(i);
-  const auto& entry = g.table.entries[g.samples.label[sample]];
-  W* const at = g.beta + sample * g.n_lanes;
-  V lower, upper, offset, epsilon, cap, ridge, loaded, present, bias, total, slope;
-  load(lower, entry.lower), load(upper, entry.upper), load(offset, entry.offset), load(epsilon, entry.epsilon);
-  load(cap, entry.cap), load(ridge, entry.ridge), load(loaded, at);
-  load(bias, g.bias), load(total, g.total), load(present, g.present);
-  const V beta = loaded * present, others = loaded - beta;
-  if (!g.samples.weight.empty()) {
-    const W weight = static_cast<W>(g.samples.weight[sample]);
-    if (weight == 0) return;
-    if (g.squared == 0) lower *= weight, upper *= weight;
-    cap *= weight, ridge /= weight;
-  }
-  if (!g.samples.target.empty()) offset += static_cast<W>(g.samples.target[sample]);
-  score<P>(slope, row, g.weights);
-  slope += bias - offset;
-
-  V below, above, size_before, size_after;
-  larger(below, zero, static_cast<V>(-slope - epsilon));  // how far the score is too low, and too high
-  larger(above, zero, static_cast<V>(slope - epsilon));
-  below = upper > zero ? below : zero;
-  above = lower < zero ? above : zero;
-  const V error = below + above, one = zero + 1;
-  const V lost = cap * error * (one + g.squared * (error - one));
-  larger(size_before, beta, static_cast<V>(-beta));
-  loss += lost;
-  gap += lost + beta * slope + epsilon * size_before + static_cast<W>(0.5) * ridge * beta * beta;
-
-  const V gradient = slope + ridge * beta;
-  const V curvature = ridge + (static_cast<W>(g.samples.norm[sample]) + g.rho);
-  const W least = static_cast<W>(1e-20);  // without a bias, a row of zeros, or nearly so, goes to a bound
-  const V inverse = one / (curvature > least ? curvature : zero + least);
-  const V wanted = beta - gradient * inverse, threshold = epsilon * inverse;
-  V target = wanted - threshold;  // soft threshold, then the box
-  larger(target, zero, target);
-  const V fallen = wanted + threshold;
-  target += fallen < zero ? fallen : zero;
-  target = target < lower ? lower : target;
-  target = target > upper ? upper : target;
-  const V step = target - beta;
-  if (!any(step)) return;
-  store(at, static_cast<V>(target + others));
-  larger(size_after, target, static_cast<V>(-target));
-  moved += step * gradient + static_cast<W>(0.5) * curvature * step * step + epsilon * (size_after - size_before);
-  bias += g.rho * step;
-  total += step;
-  store(g.bias, bias), store(g.total, total);
-  add_row<P>(row, step, g.weights, row_of(rows, next));
-}
-
-template <class View, class W, int P>
-ORDSVM_INLINE void visit_rows(const View& rows, const Group<W, P>& g, Place place, Index from, Index to) {
-  using V = Lanes<W, P>;
-  double* const sums[3] = {g.gap, g.loss, g.moved};
-  for (Index block = from; block < to; ++block) {
-    V parts[3] = {};
-    const Index last = g.order.last(block);
-    const Index then = block + 1 < to ? g.order.first(block + 1) : g.order.first(block);
-    for (Index i = g.order.first(block); i < last; ++i) {
-      row_of(rows, i + 2 < last ? i + 2 : then).prefetch();
-      visit_sample(rows, g, place, i, i + 1 < last ? i + 1 : then, parts[0], parts[1], parts[2]);
-    }
-    for (int s = 0; s < 3; ++s) {
-      W flat[P];
-      std::memcpy(flat, &parts[s], sizeof flat);
-      for (int l = 0; l < P; ++l) sums[s][l] += static_cast<double>(flat[l]);
-    }
-  }
-}
 
 // One function for every kind of rows, precision and number of lanes, each for three instruction sets.
 #define ORDSVM_VISIT(VIEW, W, P)                                                                          \
@@ -223,6 +30,7 @@ class LaneGroup {
   virtual ~LaneGroup() = default;
   virtual void visit(const Rows& rows, Place place, Index part, Index parts) = 0;
   virtual void catch_up(double share) = 0;
+  virtual const Order& order() const = 0;
   virtual void take_sums(Sums& sums) = 0;
   virtual void release() = 0;
   virtual void clear() = 0;
@@ -268,6 +76,8 @@ class WideGroup final : public LaneGroup {
     for (int l = 0; l < P; ++l) bias_[l] += way * (total_[l] - bias_[l]);
   }
 
+  const Order& order() const override { return order_; }
+
   void take_sums(Sums& sums) override {
     const double scale = seen_.take_scale();
     for (int l = 0; l < P; ++l) {
@@ -276,6 +86,10 @@ class WideGroup final : public LaneGroup {
       sums.moved += std::exchange(moved_[l], 0.0);
     }
     if (rho_ == 0) return;
+    for (int l = 0; l < P; ++l) {
+      sums.moved += 0.5 * (total_[l] * total_[l] - counted_[l] * counted_[l]);
+      counted_[l] = total_[l];
+    }
     for (int l = 0; l < P; ++l) sums.gap += 0.5 * (bias_[l] - total_[l]) * (bias_[l] - total_[l]);
   }
 
@@ -299,12 +113,13 @@ class WideGroup final : public LaneGroup {
           }
         },
         rows);
-    for (int l = 0; l < P; ++l) total_[l] += static_cast<W>(total[l]);
+    for (int l = 0; l < P; ++l) counted_[l] = total_[l] += static_cast<W>(total[l]);
   }
 
   void set_weights(const double* weights, Index stride, const double* sums) override {
     for (Index j = 0; j < n_features_; ++j) std::copy_n(weights + j * stride, n_lanes_, weights_.data() + j * P);
     std::copy_n(sums, n_lanes_, total_);
+    std::copy_n(sums, n_lanes_, counted_);
   }
 
   void get_beta(Index i, double* out) const override { std::copy_n(beta_.data() + i * n_lanes_, n_lanes_, out); }
@@ -329,6 +144,7 @@ class WideGroup final : public LaneGroup {
   Buffer<W> weights_, beta_;
   alignas(64) W bias_[P] = {}, total_[P] = {}, present_[P] = {};
   double gap_[P] = {}, loss_[P] = {}, moved_[P] = {};
+  double counted_[P] = {};  // total_ as the last sums had it
   Seen seen_;
 };
 
@@ -392,7 +208,7 @@ class LaneMachine final : public Machine {
   }
   Index n_variables() const override { return table_.n_lanes; }
   void get_variables(Index i, double* out) const override { get_beta(i, out); }
-  void set_variables(Index i, const double* values) override {
+  void put_variables(Index i, const double* values) override {
     for (std::size_t g = 0; g < groups_.size(); ++g)
       for (Index l = begin_[g]; l < begin_[g + 1]; ++l) {
         const auto [lower, upper] = box(i, l);
@@ -411,6 +227,7 @@ class LaneMachine final : public Machine {
     groups_[group]->visit(rows, place, part, parts);
   }
   void catch_up(int group, double share) override { groups_[group]->catch_up(share); }
+  const Order& order() const override { return groups_[0]->order(); }
   void release() override {
     bias_ = biases();
     for (auto& group : groups_) group->release();

@@ -3,6 +3,8 @@
 // Whoever drives it shows it all rows, block by block: those of an array in memory are one block, those of a file many.
 //   pass(rows, place)        visits every row once
 //   take_sums()              what the visits saw: an estimate of the duality gap
+//   pass(rows, place, ahead) the same; where there is a thread to spare and these are all rows, that thread does the
+//                            first half of the proof meanwhile, for every row that has been visited
 //   begin_proof(), build(rows, first) for all blocks, then score(rows, first) for all blocks, certificate()
 //                            weights in double from beta alone, in place of the working ones, and both objectives
 //   resume(), rebuild(rows, first) for all blocks
@@ -99,9 +101,13 @@ class Machine {
 
   /// In `parts` parts; after each the biases catch up, by `share` of what rho makes them. Groups of columns know nothing
   /// of each other: it makes no difference to them how many threads there are, and few rows are not worth a team.
-  void pass(const Rows& rows, Place place, Index parts, double share, int n_threads, Monitor& monitor) {
-    const int team = count(rows) < 1000 ? 1 : std::min(n_threads, n_groups());
+  void pass(const Rows& rows, Place place, Index parts, double share, int n_threads, Monitor& monitor,
+            bool ahead = false) {
+    const bool is_worth_a_team = count(rows) >= 1000 && n_threads > 1;
+    const int team = is_worth_a_team ? std::min(n_threads, n_groups()) : 1;
     const auto watch = [&] { return monitor.stop_now(0, 0); };
+    is_built_ = false;
+    if (ahead && is_worth_a_team && n_groups() == 1) return pass_and_build(rows, place, parts, share, watch);
     const auto work = [&](int t, auto enough) {
       for (Index part = 0; part < parts && !enough(); ++part)
         for (int group = t; group < n_groups(); group += team) {
@@ -118,12 +124,12 @@ class Machine {
 
   void begin_proof() {
     release();
-    exact_ = Buffer<double>(n_features_ * n_columns_ + widest);
-    total_.assign(n_columns_, 0.0);
     proof_ = {};
+    if (!is_built_) clear_exact();
   }
   /// For the proof of weights [feature][column] that are known already.
   void begin_scores(std::span<const double> weights) {
+    is_built_ = false;
     begin_proof();
     std::ranges::copy(weights, exact_.data());
   }
@@ -140,6 +146,7 @@ class Machine {
   const Sums& proof() const { return proof_; }
 
   void resume() {
+    is_built_ = false;
     exact_ = Buffer<double>(0);
     clear();
   }
@@ -148,7 +155,10 @@ class Machine {
   virtual void set_weights(std::span<const double> weights, std::span<const double> sums) = 0;
 
   /// The proven weights [feature][column], which are given away.
-  Buffer<double> take_weights() { return std::move(exact_); }
+  Buffer<double> take_weights() {
+    is_built_ = false;
+    return std::move(exact_);
+  }
   Index n_features() const { return n_features_; }
   Index n_columns() const { return n_columns_; }
   /// One a column; for threshold machines the thresholds.
@@ -158,7 +168,10 @@ class Machine {
   virtual Index n_variables() const = 0;  // of a sample
   virtual void get_variables(Index i, double* out) const = 0;
   /// Values outside the box are brought in; weights follow when all blocks have been rebuilt.
-  virtual void set_variables(Index i, const double* values) = 0;
+  void set_variables(Index i, const double* values) {
+    is_built_ = false;
+    put_variables(i, values);
+  }
   /// Gives them away as they are, up to rounding to float in the box; the machine is of no use after that.
   virtual std::vector<Kept> take_variables() = 0;
 
@@ -167,7 +180,10 @@ class Machine {
 
   Machine(Index n_features, Index n_columns) : n_features_(n_features), n_columns_(n_columns), exact_(0) {}
 
+  virtual void put_variables(Index i, const double* values) = 0;
   virtual int n_groups() const = 0;
+  /// In which rows are visited, of a machine with one group.
+  virtual const Order& order() const = 0;
   virtual void visit(int group, const Rows& rows, Place place, Index part, Index parts) = 0;
   /// Moves the biases towards what beta says they should be.
   virtual void catch_up(int group, double share) = 0;
@@ -181,11 +197,61 @@ class Machine {
   virtual std::pair<double, double> squared_biases(std::span<const double> total) const = 0;
 
  private:
+  void clear_exact() {
+    exact_ = Buffer<double>(n_features_ * n_columns_ + widest);
+    total_.assign(n_columns_, 0.0);
+  }
+  template <class Each>
+  void build_rows(const Rows& rows, const Each& each);
+  void build(const Rows& rows, Place place, Index from, Index to);
+  template <class Watch>
+  void pass_and_build(const Rows& rows, Place place, Index parts, double share, Watch watch);
+
   Index n_features_, n_columns_;
   Buffer<double> exact_;
+  bool is_built_ = false;  // exact_ and total_ are those of beta as it is
   std::vector<double> total_;
   Sums proof_;
 };
+
+/// One thread visits rows, part by part, and another builds the exact weights from those parts that are done.
+template <class Watch>
+void Machine::pass_and_build(const Rows& rows, Place place, Index parts, double share, Watch watch) {
+  clear_exact();
+  std::atomic<bool> stop = false;
+  std::atomic<Index> visited = 0;
+  const auto tell = [&](Index part) {
+    visited = part;
+    visited.notify_one();
+  };
+  const auto descend = [&] {
+    for (Index part = 0; part < parts && !stop; ++part) {
+      visit(0, rows, place, part, parts);
+      catch_up(0, share);
+      tell(part + 1);
+    }
+  };
+  const auto follow = [&] {
+    for (Index part = 0; part < parts; ++part) {
+      for (Index seen = 0; (seen = visited) <= part;) visited.wait(seen);
+      if (stop) return;
+      build(rows, place, order().n_blocks() * part / parts, order().n_blocks() * (part + 1) / parts);
+    }
+  };
+  const auto work = [&](int t) {
+    if (t == 1) return follow();
+    try {
+      descend();
+    } catch (...) {
+      stop = true;
+      tell(parts);
+      throw;
+    }
+    tell(parts);  // also after a stop, for the other waits
+  };
+  run_team(2, stop, work, watch);
+  is_built_ = !stop;
+}
 
 /// |G| unless the box forbids a step downhill. G is the gradient at beta != 0; at 0 there may be a kink of epsilon.
 inline double projected_gradient(double slope, double epsilon, double beta, double lower, double upper) {

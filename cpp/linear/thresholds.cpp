@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "../dispatch.hpp"
+#include "gather.hpp"
 
 namespace ordsvm::linear {
 namespace {
@@ -38,24 +39,8 @@ struct State {
 };
 
 template <class Row, class W>
-ORDSVM_INLINE W score(const Row& row, const W* weights) {
-  W sums[4] = {};
-  Index p = 0;
-  for (; p + 4 <= row.size; p += 4)
-    for (int s = 0; s < 4; ++s) sums[s] += static_cast<W>(row.value(p + s)) * weights[row.column(p + s)];
-  for (; p < row.size; ++p) sums[0] += static_cast<W>(row.value(p)) * weights[row.column(p)];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-template <class Row, class W>
-ORDSVM_INLINE void add_row(const Row& row, W step, W* weights, const Row& next) {
-  const Index both = std::min(row.size, next.size);
-  Index p = 0;
-  for (; p < both; ++p) {
-    __builtin_prefetch(weights + next.column(p));
-    weights[row.column(p)] += static_cast<W>(row.value(p)) * step;
-  }
-  for (; p < row.size; ++p) weights[row.column(p)] += static_cast<W>(row.value(p)) * step;
+ORDSVM_INLINE void add_row(const Row& row, W step, W* weights) {
+  for (Index p = 0; p < row.size; ++p) weights[row.column(p)] += static_cast<W>(row.value(p)) * step;
 }
 
 template <class W>
@@ -109,7 +94,7 @@ ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, cons
 }
 
 template <class View, class W>
-ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Place place, Index i, Index next) {
+ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Place place, Index i) {
   const Index m = g.table.n_thresholds, sample = place.sample(i);
   const auto row = row_of(rows, i);
   const W weight = static_cast<W>(g.samples.weight_of(sample)), norm = static_cast<W>(g.samples.norm[sample]);
@@ -117,7 +102,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Place place
   const W* const caps = g.table.cap.data() + g.samples.label[sample] * m;
   W* const t = g.variables + sample * m;
   W *const wanted = g.work, *const give = wanted + m, *const least = give + m, *const most = least + m;
-  const W f = score(row, g.weights), rho = std::max(g.rho, least_share<W> * norm);
+  const W f = product(row, g.weights), rho = std::max(g.rho, least_share<W> * norm);
   W gap = 0, loss = 0;
   for (Index k = 0; k < m; ++k) {
     const W side = sides[k], cap = caps[k] * weight, slope = f - g.threshold[k] - side;
@@ -141,14 +126,14 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Place place
     const W moved_to = free < least[k]  ? (sides[k] > 0 ? 0 : -bound)  // exactly
                        : free > most[k] ? (sides[k] > 0 ? bound : 0)
                                         : t[k] + step;
-    moved += step * (W{0.5} * step / give[k] - wanted[k]);
+    moved += step * (W{0.5} * step * (1 / give[k] - rho) - wanted[k] + g.threshold[k]);
     t[k] = moved_to;
     g.threshold[k] -= g.rho * step;
     g.total[k] += step;
     sum += step;
   }
   g.sums.moved += moved + W{0.5} * norm * sum * sum;
-  if (sum != 0) add_row(row, sum, g.weights, row_of(rows, next));
+  if (sum != 0) add_row(row, sum, g.weights);
 }
 
 template <class View, class W>
@@ -158,7 +143,7 @@ ORDSVM_INLINE void visit_rows(const View& rows, const State<W>& g, Place place, 
     const Index then = block + 1 < to ? g.order.first(block + 1) : g.order.first(block);
     for (Index i = g.order.first(block); i < last; ++i) {
       row_of(rows, i + 2 < last ? i + 2 : then).prefetch();
-      visit_sample(rows, g, place, i, i + 1 < last ? i + 1 : then);
+      visit_sample(rows, g, place, i);
     }
   }
 }
@@ -189,14 +174,18 @@ class ThresholdMachine final : public Machine {
         variables_(static_cast<Index>(samples.label.size()) * table.n_thresholds),
         threshold_(table.n_thresholds, 0),
         total_(table.n_thresholds, 0),
+        counted_(table.n_thresholds, 0),
         work_(4 * table.n_thresholds),
         seen_(static_cast<Index>(samples.label.size())) {}
 
   Sums take_sums() override {
     const double scale = seen_.take_scale();
     sums_.gap *= scale, sums_.loss *= scale;
-    for (std::size_t k = 0; k < total_.size(); ++k)
+    for (std::size_t k = 0; k < total_.size(); ++k) {
       sums_.gap += 0.5 * (threshold_[k] + total_[k]) * (threshold_[k] + total_[k]);
+      sums_.moved += 0.5 * (total_[k] * total_[k] - counted_[k] * counted_[k]);
+      counted_[k] = total_[k];
+    }
     return std::exchange(sums_, Sums{});
   }
   void rebuild(const Rows& rows, Index first) override {
@@ -207,16 +196,16 @@ class ThresholdMachine final : public Machine {
             double beta = 0.0;
             get_beta(first + i, &beta);
             for (Index k = 0; k < n_variables(); ++k) total[k] += variable(first + i, k);
-            const auto row = row_of(view, i);
-            if (beta != 0.0) add_row(row, static_cast<W>(beta), weights_.data(), row);
+            if (beta != 0.0) add_row(row_of(view, i), static_cast<W>(beta), weights_.data());
           }
         },
         rows);
-    for (std::size_t k = 0; k < total.size(); ++k) total_[k] += static_cast<W>(total[k]);
+    for (std::size_t k = 0; k < total.size(); ++k) counted_[k] = total_[k] += static_cast<W>(total[k]);
   }
   void set_weights(std::span<const double> weights, std::span<const double> sums) override {
     std::ranges::copy(weights, weights_.data());
     std::ranges::copy(sums, total_.begin());
+    std::ranges::copy(sums, counted_.begin());
   }
   std::vector<double> biases() const override { return {threshold_.begin(), threshold_.end()}; }
   void set_biases(std::span<const double> values) override {
@@ -226,7 +215,7 @@ class ThresholdMachine final : public Machine {
   void get_variables(Index i, double* out) const override {
     for (Index k = 0; k < n_variables(); ++k) out[k] = variable(i, k);
   }
-  void set_variables(Index i, const double* values) override {
+  void put_variables(Index i, const double* values) override {
     for (Index k = 0; k < n_variables(); ++k)
       variables_.data()[i * n_variables() + k] = static_cast<W>(in_box(i, k, values[k]));
   }
@@ -260,6 +249,7 @@ class ThresholdMachine final : public Machine {
     const W way = static_cast<W>(std::min(1.0, share * options_.rho));
     for (std::size_t k = 0; k < total_.size(); ++k) threshold_[k] += way * (-total_[k] - threshold_[k]);
   }
+  const Order& order() const override { return order_; }
   void release() override { weights_ = Buffer<W>(0); }
   void clear() override {
     weights_ = Buffer<W>(n_features());
@@ -310,7 +300,7 @@ class ThresholdMachine final : public Machine {
   Options options_;
   Order order_;
   Buffer<W> weights_, variables_;
-  std::vector<W> threshold_, total_, work_;
+  std::vector<W> threshold_, total_, counted_, work_;  // counted_: total_ as the last sums had it
   Sums sums_;
   Seen seen_;
 };

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "check.hpp"
+#include "linear/gather.hpp"
 #include "linear_data.hpp"
 
 namespace ordsvm::linear {
@@ -31,9 +32,9 @@ struct Driver {
   Index n;
   int n_threads = 1;
 
-  void pass(int count, Index parts = 3) const {
+  void pass(int count, Index parts = 3, bool ahead = false) const {
     Monitor monitor = unwatched();
-    for (int p = 0; p < count; ++p) machine.pass(rows, Place{0}, parts, 1.0, n_threads, monitor);
+    for (int p = 0; p < count; ++p) machine.pass(rows, Place{0}, parts, 1.0, n_threads, monitor, ahead);
   }
   Certificate prove() const {
     Monitor monitor = unwatched();
@@ -195,6 +196,82 @@ TEST(linear_plain_passes_raise_the_dual_to_the_primal) {
       }
       CHECK(proof.primal - proof.dual < 1e-3 * proof.primal);
     }
+}
+
+/// Also while the biases lag behind the sums of the variables.
+TEST(linear_sums_of_steps_are_what_the_dual_rises_by) {
+  ordsvm::Random random(16);
+  const LinearData data(random, 40, 6, n_labels);
+  for (const bool thresholds : {false, true})
+    for (const bool squared : {false, true}) {
+      const Setting setting(data, random, thresholds, 4, {.squared = squared, .precise = true, .rho = 0.05});
+      const Driver driver = setting.over(data.kinds().front());
+      setting.machine->set_biases(Numbers(4, 0.5));
+      double dual = 0.0;
+      for (int round = 0; round < 3; ++round) {
+        driver.pass(2);
+        dual -= setting.machine->take_sums().moved;
+        CHECK(near(driver.prove().dual, dual, 1e-9));
+        driver.resume();
+      }
+    }
+}
+
+TEST(linear_passes_may_begin_the_proof) {
+  ordsvm::Random random(17);
+  const LinearData data(random, 1200, 6, n_labels);
+  for (const bool thresholds : {false, true})
+    for (const Rows& rows : {data.kinds()[0], data.kinds()[3]}) {
+      const Index size = thresholds ? 3 : 1;
+      const Setting setting(data, random, thresholds, size, {.precise = true, .rho = 0.5, .n_threads = 2});
+      const Driver driver = setting.over(rows, 2);
+      driver.pass(3, 4, true);
+      const Certificate ahead = driver.prove();
+      setting.check(ahead, driver.variables());
+      driver.resume();
+      CHECK(near(driver.prove().primal, ahead.primal, 1e-12));
+      driver.resume();
+      driver.pass(1, 4, true);
+      driver.pass(1);  // what the pass before has begun no longer holds
+      setting.check(driver.prove(), driver.variables());
+      driver.resume();
+      driver.pass(1, 4, true);
+      driver.start(Numbers(data.n * size, 0.0));
+      setting.check(driver.prove(), driver.variables());
+    }
+}
+
+TEST(linear_stops_leave_no_half_begun_proof) {
+  ordsvm::Random random(18);
+  const LinearData data(random, 1200, 6, n_labels);
+  const Setting setting(data, random, false, 1, {.precise = true, .rho = 0.5, .n_threads = 2});
+  const Driver driver = setting.over(data.kinds()[2], 2);
+  for (int round = 0; round < 10; ++round) {
+    Monitor monitor = overdue([](Index, Index) { return true; });
+    setting.machine->pass(driver.rows, Place{0}, 400, 0.01, 2, monitor, true);
+    setting.check(driver.prove(), driver.variables());
+    driver.resume();
+  }
+}
+
+TEST(linear_products_by_gathers_are_those_by_loads) {
+  ordsvm::Random random(19);
+  Numbers weights(50), values(60);
+  for (double& weight : weights) weight = random.quantized();
+  for (double& value : values) value = random.quantized();
+  std::vector<std::int32_t> columns(values.size());
+  for (auto& column : columns) column = static_cast<std::int32_t>(random.index(50));
+  const std::vector<float> few(weights.begin(), weights.end()), floats(values.begin(), values.end());
+  for (Index size = 0; size <= 60; ++size) {
+    const SparseRow<double, std::int32_t> row{values.data(), columns.data(), size};
+    const SparseRow<float, std::int32_t> narrow{floats.data(), columns.data(), size};
+    double expected = 0.0;
+    for (Index p = 0; p < size; ++p) expected += values[p] * weights[columns[p]];
+    CHECK(near(product(row, weights.data()), expected, 1e-13));
+    CHECK(near(product(narrow, weights.data()), expected, 1e-6));
+    CHECK(near(product(row, few.data()), expected, 1e-5));
+    CHECK(near(product(narrow, few.data()), expected, 1e-5));
+  }
 }
 
 /// At a standstill the visits see the gap that a proof finds.

@@ -21,6 +21,7 @@ ROWS_UNWATCHED = 200_000  # at most so many are visited between two looks at the
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
 ROWS_OF_A_PART = 100  # at least: a bias that catches up before samples have answered it may swing for ever
 PATIENCE = 100  # passes in which the gap has to fall by a tenth
+NEARLY = 50.0  # times the gap wanted: from there on a thread to spare does half of the proof during a pass
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class Descent:
         self._next_look = self.started + CADENCE
         self._pass_seconds = 0.0
         self._seen_before = 1.0  # relative gap at the visits of the last pass
+        self._now = 1.0  # what is thought to be left of it
         self._least = (np.inf, 0)  # gap, and when it was seen
 
     def run(self, start: tuple[Floats, Floats] | None = None) -> LinearSolution:
@@ -121,7 +123,7 @@ class Descent:
             if 0 <= self.control.max_iter <= self.n_iter:
                 self.status = "max_iter"
                 break
-            self._pass()
+            self._pass(ahead=self._now <= NEARLY * aim)
             sums = self.machine.take_sums()
             self.n_iter += 1
             self.dual -= sums.moved
@@ -131,20 +133,21 @@ class Descent:
                 self.status = "callback"
             # Samples are seen before they move. Measured on text, eight problems, all passes: the gap in the end lies
             # between what this pass has seen and what the next one will, and close to their geometric mean.
-            now = relative * min(1.0, relative / self._seen_before) ** 0.5
+            self._now = relative * min(1.0, relative / self._seen_before) ** 0.5
             self._seen_before = max(relative, 1e-300)
-            if now <= aim:
+            if self._now <= aim:
                 break
             if self.status == "converged":
                 self._change_if_stuck(sums.gap, gain=-sums.moved / max(abs(self.dual), abs(primal)))
 
-    def _pass(self) -> None:
-        """Visits every row once, unless something says stop."""
+    def _pass(self, ahead: bool) -> None:
+        """Visits every row once, unless something says stop; `ahead`: a proof is expected to follow."""
         began, n = time.perf_counter(), self.source.n_samples
         for samples, block in self.source.shuffled(self.random):
             due = self.solver.parts_for(n) * len(block) / n  # times that the bias should go its share
             parts = max(1, round(due), len(block) // ROWS_UNWATCHED)
-            self.machine.descend(block, samples, parts, due / parts, self.control.n_threads, self)
+            whole = ahead and len(block) == n
+            self.machine.descend(block, samples, parts, due / parts, self.control.n_threads, self, whole)
             if self.report(self.n_iter, 0):  # the core does not ask where it is done soon
                 break
         self._pass_seconds = time.perf_counter() - began

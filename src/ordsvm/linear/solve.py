@@ -65,7 +65,9 @@ def solve_lanes(
 
     def make(solver: RankDCD, precise: bool) -> _core.Machine:
         options = _options(solver, control, solver.rho_for(norms, reach), intercept, squared, precise)
-        return machine_of(table, samples, options)
+        machine = machine_of(table, samples, options)
+        machine.set_biases(first_biases(table, labels, weight, targets))
+        return machine
 
     return Descent(source, make, solver, control, started).run(start)
 
@@ -122,6 +124,23 @@ def reach_of(table: LaneTable | ThresholdTable, labels: np.ndarray, weight: Floa
     """How large the sum of β over the samples can be, in a lane or at a threshold; the mean over these."""
     cap = table.cap if isinstance(table, ThresholdTable) else np.maximum(-table.lower, table.upper)
     return float(np.mean(np.bincount(labels, weight, len(cap)) @ cap))
+
+
+def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, targets: Floats | None) -> Floats:
+    """A constant score for every lane, to start from: the median of the scores asked for, at what they cost.
+
+    In the end a bias is the sum of β, so it starts no further out than that can be.
+    """
+    worth = np.maximum(-table.lower, table.upper) * np.bincount(labels, weight, table.n_labels)[:, None]
+    if targets is None:
+        order = np.argsort(table.offset, axis=0)
+        below = np.cumsum(np.take_along_axis(worth, order, 0), axis=0)
+        middle = np.argmax(below >= 0.5 * below[-1], axis=0)
+        biases = np.take_along_axis(table.offset, np.take_along_axis(order, middle[None], 0), 0)[0]
+    else:
+        biases = np.full(table.n_lanes, np.median(targets if weight is None else targets[weight > 0]))
+    reach = worth.sum(axis=0)
+    return np.clip(biases, -reach, reach)
 
 
 def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:

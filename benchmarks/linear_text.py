@@ -33,7 +33,7 @@ C_VALUES = (0.1, 1.0)
 SVC_SPEEDUP, SVR_SPEEDUP, NPSVOR_SPEEDUP = 10.0, 4.0, 10.0
 GAP = 0.02
 EXPLANATIONS = {
-    "LinearSVR": "LIBLINEAR itself makes two to eight passes at this tolerance. Ours makes three or four over one weight "
+    "LinearSVR": "LIBLINEAR makes two to eight passes at this tolerance. Ours makes three or four over one weight "
     "vector, on one thread, besides checks, norms and a proof in float64: see the profile. Kept: gathers (a quarter of "
     "a pass); the first half of the proof on the second thread during the last passes; biases that start at the median "
     "(no pass less here). Tried without gain: blocks of 16 rows (a tenth less a pass, but more passes at C = 1); "

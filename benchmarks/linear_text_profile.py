@@ -22,7 +22,7 @@ STEPS: dict[str, tuple[Any, str]] = {
 
 
 def profile(fit: Callable[[], Any], repeats: int) -> dict[str, float]:
-    """Milliseconds by step, medians over the fits; from the second pass or so on a spare thread begins the proof."""
+    """Milliseconds by step, medians over the fits; the last pass holds half of a proof where a thread is to spare."""
     fits = [_steps(fit) for _ in range(repeats)]
     return {step: round(statistics.median(one[step] for one in fits), 2) for step in fits[0]}
 

@@ -21,7 +21,7 @@ ROWS_UNWATCHED = 200_000  # at most so many are visited between two looks at the
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
 ROWS_OF_A_PART = 100  # at least: a bias that catches up before samples have answered it may swing for ever
 PATIENCE = 100  # passes in which the gap has to fall by a tenth
-NEARLY = 50.0  # times the gap wanted: from there on a thread to spare does half of the proof during a pass
+NEARLY = 4.0  # times the gap wanted: from there on a thread to spare does half of the proof during a pass
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordsvm import NPSVOR, SVOR, SVORIM, OrdinalSearchCV
+from ordsvm.model_selection.grids import short_number
 from ordsvm.plotting import (
     ConvergenceDisplay,
     DecisionRegionsDisplay,
@@ -20,6 +21,7 @@ from ordsvm.plotting import (
     SearchDisplay,
     ThresholdPathDisplay,
 )
+from ordsvm.report.charts import _threshold_names
 from tests.cases import random_data
 
 mpl.use("Agg")
@@ -154,3 +156,13 @@ def test_without_matplotlib_there_is_one_sentence(monkeypatch, model):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match="draws with matplotlib, which is not installed: pip install matplotlib"):
         OrdinalConfusionDisplay.from_estimator(model, X, NAMES[Y])
+
+
+def test_thresholds_of_the_report_that_are_close_share_a_label():
+    places = list(_threshold_names(np.array([-2.2, -2.1, 0.0, 3.0]), list("abcde"), room=0.3))
+    assert [text for _, text in places] == ["a|b|c", "c|d", "d|e"]
+    np.testing.assert_allclose([place for place, _ in places], [-2.15, 0.0, 3.0])
+
+
+def test_numbers_of_grids_are_short():
+    assert [short_number(value) for value in (0.0005, 10**0.2, 1000.0, 63.0957)] == ["0.0005", "1.58", "1000", "63.1"]

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ordsvm.metrics import SCORERS
+from ordsvm.model_selection.grids import short_number
 
 # Dark for the worst, light for the best: the perceptual order of lightness, whatever the colours.
 COLOURS = np.array([[46, 20, 80], [60, 78, 138], [38, 130, 142], [83, 197, 104], [240, 230, 80]], dtype=float)
@@ -30,19 +31,14 @@ def heat_map(tried: dict[str, Any], stage: int, name: str) -> Table:
     )
     table.add_column("", justify="right")
     for value in columns:
-        table.add_column(f" {_short(value)} ", justify="right", header_style="dim")
+        table.add_column(f" {short_number(value)} ", justify="right", header_style="dim")
     for line in lines[::-1]:
-        cells = [Text(f"{_short(line)} " if len(lines) > 1 else "", style="dim")]
+        cells = [Text(f"{short_number(line)} " if len(lines) > 1 else "", style="dim")]
         for value in columns:
             where = np.flatnonzero((value == C) & (gamma == line))
             cells.append(_cell(score, where, best, greater))
         table.add_row(*cells)
     return table
-
-
-def _short(value: float) -> str:
-    """Three digits, and 1000 rather than 1e+03."""
-    return f"{float(f'{value:.3g}'):g}"
 
 
 def _cell(score: Any, where: Any, best: int, greater: bool) -> Text:
@@ -52,7 +48,7 @@ def _cell(score: Any, where: Any, best: int, greater: bool) -> Text:
     spread = np.ptp(score) or 1.0
     goodness = (value - score.min()) / spread if greater else (score.max() - value) / spread
     red, green, blue = colour(goodness)
-    ink = "black" if goodness > 0.55 else "white"
+    ink = "rgb(16,16,16)" if goodness > 0.55 else "rgb(255,255,255)"  # whatever a terminal calls black and white
     mark = "*" if where[0] == best else " "
     return Text(f" {value:.3f}{mark}", style=f"{'bold ' if mark == '*' else ''}{ink} on rgb({red},{green},{blue})")
 

@@ -39,3 +39,8 @@ def _powers(exponents: Any, factor: float) -> list[float]:
 def _has_width(machine: Any) -> bool:
     kernel = getattr(machine, "kernel", None)
     return kernel is not None and not isinstance(kernel, Kernel) and kernel in ("rbf", "laplacian", "poly", "sigmoid")
+
+
+def short_number(value: float) -> str:
+    """A value of a grid for its picture: three digits, and 1000 rather than 1e+03."""
+    return f"{float(f'{value:.3g}'):g}"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm.model_selection.grids import short_number
 from ordsvm.plotting.display import Display, colour_map
 
 Floats = NDArray[np.float64]
@@ -56,11 +57,11 @@ class SearchDisplay(Display):
         image = axes.imshow(self.score, cmap=colour_map("viridis"), origin="lower", aspect="auto")
         for direction, values in (("x", self.C), ("y", self.gamma)):
             ticks = range(0, len(values), max(1, len(values) // 9))
-            axes.set(**{f"{direction}ticks": ticks, f"{direction}ticklabels": [f"{values[i]:.3g}" for i in ticks]})
+            axes.set(**{f"{direction}ticks": ticks, f"{direction}ticklabels": [short_number(values[i]) for i in ticks]})
         if np.isfinite(self.score).any():
             row, column = np.unravel_index(np.nanargmax(self.score), self.score.shape)
             axes.plot(column, row, "o", markersize=14, fillstyle="none", color="tab:red", markeredgewidth=2)
-            axes.set_title(f"best: C = {self.C[column]:.3g}, gamma = {self.gamma[row]:.3g}")
+            axes.set_title(f"best: C = {short_number(self.C[column])}, gamma = {short_number(self.gamma[row])}")
         axes.set(xlabel="C", ylabel="gamma")
         self.figure_.colorbar(image, ax=axes, label=f"mean score ({self.name}), greater is better")
         return self

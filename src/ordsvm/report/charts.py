@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from ordsvm.model_selection.grids import short_number
 from ordsvm.report.contents import Judged
 from ordsvm.result import FitResult
 
@@ -53,13 +55,23 @@ def score_chart(judged: Judged, thresholds: NDArray[np.float64]) -> go.Figure:
             hovertemplate="row %{customdata[0]}: true %{customdata[1]}, predicted %{customdata[2]}"
             "<br>score %{x:.3f}<extra></extra>",
         )  # fmt: skip
-    for k, threshold in enumerate(thresholds):
+    for threshold in thresholds:
         figure.add_vline(x=float(threshold), line={"width": 1.5, "dash": "dot", "color": ACCENT})
-        figure.add_annotation(x=float(threshold), y=1.0, yref="paper", yanchor="bottom", showarrow=False,
-                              text=f"{names[k]}|{names[k + 1]}", font={"size": 10})  # fmt: skip
+    for place, text in _threshold_names(thresholds, names, 0.05 * float(np.ptp([*judged.score, *thresholds]))):
+        figure.add_annotation(x=place, y=1.0, yref="paper", yanchor="bottom", showarrow=False, text=text,
+                              font={"size": 10})  # fmt: skip
     figure.update_xaxes(title="score")
     figure.update_yaxes(title="true label", tickmode="array", tickvals=list(range(len(names))), ticktext=names)
     return figure
+
+
+def _threshold_names(thresholds: NDArray[np.float64], names: list[str], room: float) -> Iterator[tuple[float, str]]:
+    """Where to write which ranks a threshold separates: "1|2", or "1|2|3" for two that leave no room between."""
+    start = 0
+    for k in range(1, len(thresholds) + 1):
+        if k == len(thresholds) or abs(thresholds[k] - thresholds[k - 1]) > room:
+            yield float(np.mean(thresholds[start:k])), "|".join(names[start : k + 1])
+            start = k
 
 
 def rank_chart(judged: Judged) -> go.Figure:
@@ -129,7 +141,8 @@ def tuning_chart(tuning: dict[str, Any], stage: int) -> go.Figure:
     grid = np.full((len(lines), len(columns)), np.nan)
     grid[np.searchsorted(lines, gamma), np.searchsorted(columns, C)] = tuning["score"][here]
     heat = go.Heatmap(
-        z=grid, x=[f"{value:.3g}" for value in columns], y=[f"{value:.3g}" for value in lines], colorscale="Viridis",
+        z=grid, x=[short_number(value) for value in columns], y=[short_number(value) for value in lines],
+        colorscale="Viridis",
         reversescale=tuning["smaller_is_better"], colorbar={"title": tuning["metric"], "thickness": 12},
         hovertemplate="C %{x}, gamma %{y}<br>%{z:.4f}<extra></extra>",
     )  # fmt: skip

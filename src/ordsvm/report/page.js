@@ -10,8 +10,8 @@ function themed(layout) {
   const { ink, line, card } = theme();
   const axis = { gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true };
   const copy = { ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, size: 12 } };
-  copy.margin = { l: 50, r: 10, t: 24, b: 44 };
-  copy.legend = { orientation: "h", y: 1.12, x: 0 };
+  copy.margin = { l: 50, r: 10, t: 40, b: 44 };
+  copy.legend = { orientation: "h", y: 1.07, yanchor: "bottom", x: 0 };
   copy.hoverlabel = { bgcolor: card, bordercolor: line, font: { color: ink } };
   for (const key of ["xaxis", "yaxis"]) copy[key] = { ...layout[key], ...axis };
   return copy;

@@ -64,9 +64,14 @@ def _document(title: str, subtitle: str, parts: list[str], figures: dict[str, An
 
 
 def _subtitle(model: Any, judged: Judged | None) -> str:
-    trained = f"trained {model.about_.get('trained', '')} on {model.about_.get('n_rows', 0):,} rows"
+    trained = f"trained {_when(model.about_.get('trained', ''))} on {model.about_.get('n_rows', 0):,} rows"
     trained += f" of {model.about_.get('data', 'unknown data')}"
     return trained if judged is None else f"{trained}; judged on {judged.about}"
+
+
+def _when(time: str) -> str:
+    """An ISO time in UTC for a reader."""
+    return time.replace("T", " ").replace("+00:00", " UTC")
 
 
 def _headline(machine: Any, judged: Judged | None) -> str:
@@ -206,10 +211,12 @@ def _mistake_row(mistake: Mistake, numbers: list[str]) -> str:
 
 def _card(model: Any, machine: Any) -> str:
     """What the model is, for the record."""
-    about = {key: value for key, value in model.about_.items() if key not in ("held_out", "tuning")}
+    about = dict(model.about_)
+    counts = about.get("ranks", {})
+    labels = [f"{label} ({counts.get(label, 0):,})" for label in model.classes_.tolist()]
     facts = {
         "model": repr(machine),
-        "labels, lowest first": ", ".join(map(str, model.classes_)),
+        "labels, with their rows": " < ".join(labels),
         "target column": model.target or "–",
         "features": f"{machine.n_features_in_:,}",
     }
@@ -220,7 +227,11 @@ def _card(model: Any, machine: Any) -> str:
     if model.encoder_ is not None:
         columns = model.encoder_.columns_
         facts["columns"] = ", ".join(f"{c.name} ({type(c).__name__.removesuffix('Column').lower()})" for c in columns)
-    facts |= {key.replace("_", " "): str(value) for key, value in about.items()}
+    facts |= {
+        "trained": f"{_when(about.get('trained', ''))} by ordsvm {about.get('ordsvm', '')}",
+        "on": f"{about.get('n_rows', 0):,} rows of {about.get('data', 'unknown data')}",
+        "SHA-256 of the data": str(about.get("data_sha256", "")),
+    }
     rows = [
         f'<tr><td class="soft">{escape(key)}</td><td class="cell">{escape(text)}</td></tr>'
         for key, text in facts.items()

@@ -3,6 +3,7 @@
 import builtins
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,7 +33,7 @@ NAMES = np.array(["poor", "fair", "good", "great"])
 @pytest.fixture(autouse=True)
 def close_figures():
     yield
-    mpl.pyplot.close("all")
+    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +122,7 @@ def test_search_map():
 
 
 def test_axes_given_are_used(model):
-    _, (left, right) = mpl.pyplot.subplots(1, 2)
+    _, (left, right) = plt.subplots(1, 2)
     display = OrdinalConfusionDisplay.from_estimator(model, X, NAMES[Y], ax=left)
     assert display.ax_ is left
     assert display.plot(right).ax_ is right

@@ -19,7 +19,7 @@
 //   third of a step here. The same at n = 5,000 and 20,640, at C = 1 and 100, and for SVOREX.
 //
 // Where the paper needs help:
-// - (18) reaches one neighbour of an active mu only: see pairs.hpp.
+// - (18) reaches one neighbour of an active mu only: see ties.hpp.
 // - A cross update may pair two hinges of one sample: then the curvature is 0, f does not change and t goes to
 //   the boundary, as it does wherever a semidefinite K makes (25)'s denominator vanish.
 // - "second-order" with ordered thresholds takes `up` from any threshold that the pair may reach, not only from the one

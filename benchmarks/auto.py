@@ -28,8 +28,9 @@ MODELS = {
 }
 DATA = (
     works.DATA + " Seconds of whole fits at tol 1e-3 with 200 MB of cache and all cores by 'block' and by 'gcd' (SVOR) "
-    "or 'smo', taking turns, medians of nine (n = 5000: three); n = 100, 400, 1500, 5000, C = 1 and 100. The figure of "
-    "a row is the time of the one that 'auto' stands for over that of the faster one."
+    "or 'smo', taking turns, medians of nine (n = 5000: three; who takes more than 5 s: once); n = 100, 400, 1500, "
+    "5000, C = 1 and 100. The figure of a row is the time of the one that 'auto' stands for over that of the faster "
+    "one."
 )
 EXPLANATION = "See seconds_of: which solver was faster, and by how much."
 

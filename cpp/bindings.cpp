@@ -176,12 +176,12 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> rows_of(const RowSource& rows, Vecto
 }
 
 /// K @ beta; only a signal can interrupt it.
-Array product_with(const RowSource& rows, Vector<const double> beta) {
+Array product_with(const RowSource& rows, Vector<const double> beta, int n_threads) {
   std::vector<double> out(rows.size());
   Monitor monitor = monitor_of_signals();
   {
     const nb::gil_scoped_release release;
-    product(rows, span(beta), out, monitor, 0, 0);
+    product(rows, span(beta), out, monitor, 0, 0, n_threads);
   }
   return to_numpy(std::move(out));
 }
@@ -240,7 +240,7 @@ void bind_kernels(nb::module_& m) {
       .def("roundings", [](const RowSource& rows) { return block::roundings(rows); })
       .def("suits_blocks", [](const RowSource& rows) { return block::suits(rows); })
       .def("rows", &rows_of, "which"_a)
-      .def("product", &product_with, "beta"_a);
+      .def("product", &product_with, "beta"_a, "n_threads"_a = 1);
   bind_dense<float>(m);
   bind_dense<double>(m);
   bind_csr<float, std::int32_t>(m);

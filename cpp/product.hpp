@@ -10,27 +10,11 @@
 #include "kernels.hpp"
 #include "monitor.hpp"
 #include "simd.hpp"
-#include "threads.hpp"
 
 namespace ordsvm {
 
-/// out += K[:, support] @ beta[support], a few rows at a time; before_block() returns true to stop.
-template <class Ask>
-void add_product(const RowSource& source, std::span<const double> beta, std::span<const Index> support,
-                 std::span<double> out, Ask before_block) {
-  constexpr std::size_t block = 16;
-  std::vector<double> rows(std::min(block, support.size()) * source.size());
-  for (std::size_t begin = 0; begin < support.size(); begin += block) {
-    if (before_block()) return;
-    const auto which = support.subspan(begin, std::min(block, support.size() - begin));
-    source.rows(which, rows);
-    for (std::size_t r = 0; r < which.size(); ++r)
-      simd::add_row(out.data(), beta[which[r]], rows.data() + r * source.size(), source.size());
-  }
-}
-
-/// The same with a crew: its threads make the rows, then each of them adds all rows to its part of `out`, so that sums do
-/// not depend on their number.
+/// out += K[:, support] @ beta[support], a few rows at a time: the threads make rows, then each of them adds all rows to
+/// its part of `out`, so that sums do not depend on their number. before_block() returns true to stop.
 template <class Ask>
 void add_product(const RowSource& source, std::span<const double> beta, std::span<const Index> support,
                  std::span<double> out, Crew& crew, Ask before_block) {
@@ -61,34 +45,15 @@ inline bool product(const RowSource& source, std::span<const double> beta, std::
   std::fill(out.begin(), out.end(), 0.0);
   constexpr std::size_t worth_a_thread = 1 << 18;  // elements of K
   if (support.size() * out.size() < worth_a_thread * n_threads) n_threads = 1;
+  std::optional<Crew> own;
+  if (crew == nullptr) crew = &own.emplace(n_threads);
   if (block::fits_tiles(source)) {
     std::vector<double> weight(support.size());
     std::transform(support.begin(), support.end(), weight.begin(), [&](Index i) { return beta[i]; });
-    std::optional<Crew> own;
-    if (crew == nullptr) crew = &own.emplace(n_threads);
     block::add_exact_product(source, support, weight, out, *crew, ask);
-    return !monitor.stopped();
-  }
-  if (n_threads == 1) {
-    add_product(source, beta, support, out, ask);
-    return !monitor.stopped();
-  }
-  if (crew != nullptr) {
+  } else {
     add_product(source, beta, support, out, *crew, ask);
-    return !monitor.stopped();
   }
-  std::vector<std::vector<double>> parts(n_threads, std::vector<double>(out.size(), 0.0));
-  std::atomic<bool> stop = false;
-  const auto share = [&](int t) { return support.size() * t / n_threads; };
-  run_team(
-      n_threads, stop,
-      [&](int t) {
-        const auto own = std::span<const Index>(support).subspan(share(t), share(t + 1) - share(t));
-        add_product(source, beta, own, parts[t], [&] { return stop.load(); });
-      },
-      ask);
-  for (const auto& part : parts)
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] += part[i];
   return !monitor.stopped();
 }
 

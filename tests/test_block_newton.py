@@ -32,7 +32,7 @@ def problem_of(name):
 def test_newton_ends_at_the_optimum_if_it_is_near(name):
     problem, values = problem_of(name)
     near = solve(problem, KnownMatrix(values, 200.0), Block(), Control(tol=1e-2))
-    alpha = newton(problem, values, near.result.alpha, values @ near.beta)
+    alpha = newton(problem, values, near.result.alpha)
     assert alpha is not None
     assert np.all((alpha >= 0) & (alpha <= problem.hinges.cap))
     np.testing.assert_array_equal(alpha, problem.repair(alpha))
@@ -48,7 +48,7 @@ def test_newton_gives_up_or_is_right_wherever_it_starts(name):
     rng = np.random.default_rng(0)
     for _ in range(20):
         alpha = problem.repair(problem.hinges.cap * rng.integers(0, 3, len(problem.hinges)) / 2)
-        found = newton(problem, values, alpha, values @ problem.beta(alpha))
+        found = newton(problem, values, alpha)
         if found is not None:
             found = problem.repair(found)
             assert problem.certificate(found, values @ problem.beta(found)).violation < 1e-4

@@ -217,9 +217,9 @@ def test_the_number_of_threads_changes_nothing(name, solver):
 @pytest.mark.parametrize("n_columns", [3, 9000])
 def test_the_number_of_threads_does_not_change_the_last_scores(n_columns):
     """Scores recomputed at the end, by tiles and, where rows are too wide for that, by rows."""
-    X, y = random_data(14, n=700)
+    X, y = random_data(14, n=1300)
     wide = csr_matrix(
-        (X.ravel(), np.tile([0, 1, n_columns - 1], len(X)), np.arange(0, X.size + 1, 3)), (700, n_columns)
+        (X.ravel(), np.tile([0, 1, n_columns - 1], len(X)), np.arange(0, X.size + 1, 3)), (1300, n_columns)
     )
     problem, matrix = formulations.svorim(y, N_RANKS, 0.1), KernelMatrix(RBF(0.5).rows(wide))
     one, *others = (solve(problem, matrix, ParsmoLight(6), Control(tol=1e-2, n_threads=n)).result for n in (1, 2, 5))

@@ -4,8 +4,8 @@
 // Keeps     scores f = K beta of all samples in double; on every level which way slots may move; thresholds or mu.
 // Round     a working set of the samples that violate most is optimised on its own, with its part of K in memory
 //           (middle.hpp), by ever new small sets of it (inner.hpp); then f += K[:, moved] @ moved for all samples, with
-//           a K that is computed on the way and not kept (tiles.hpp): where rows are cheap that costs no more than to
-//           read them from a cache, and it needs no memory. A step costs a fraction of a microsecond, whatever n is.
+//           a K that is computed on the way (tiles.hpp) and not kept where rows are short: that costs no more than to
+//           read them from a cache, and needs no memory. A step costs a fraction of a microsecond, whatever n is.
 // Stops     when the violation is at most tol with scores recomputed in double from alpha, and the judge accepts the
 //           duality gap. If the recomputed scores say otherwise, it goes on from them: what is left to move is small,
 //           and so is the rounding of its product.
@@ -40,7 +40,8 @@ class BlockSmo {
         options_(options),
         crew_(worth_threads(hinges, source_) ? options.n_threads : 1),
         capacity_(largest_set(cache)),
-        blocks_(make_blocks<T>(leaving(cache, sizeof(T) * capacity_ * capacity_), crew_)),
+        cache_(cache),
+        blocks_(make_blocks<T>(leaving(cache, sizeof(T) * capacity_ * capacity_ + kept_bytes(cache)), crew_)),
         dual_(hinges, variables),
         top_(hinges.n_samples, hinges.n_thresholds),
         middle_(dual_, *blocks_, crew_, capacity_, std::min(options.q2, capacity_)) {
@@ -48,6 +49,10 @@ class BlockSmo {
     for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
     round_scores();
   }
+
+  ~BlockSmo() { cache_.leave(0); }  // others may have all of it again
+  BlockSmo(const BlockSmo&) = delete;
+  BlockSmo& operator=(const BlockSmo&) = delete;
 
   Outcome run(const Limits& limits, Monitor& monitor) {
     Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
@@ -187,6 +192,7 @@ class BlockSmo {
   Options options_;
   Crew crew_;
   Index capacity_;
+  RowCache<T>& cache_;
   std::unique_ptr<Blocks<T>> blocks_;
   Dual dual_;
   Level<T> top_;

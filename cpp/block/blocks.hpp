@@ -40,6 +40,12 @@ class Blocks {
 template <class T>
 std::unique_ptr<Blocks<T>> make_blocks(RowCache<T>& cache, Crew& crew);
 
+/// Bytes that these tiles take.
+template <class T>
+std::size_t kept_bytes(const RowCache<T>& cache);
+
+extern template std::size_t kept_bytes(const RowCache<float>&);
+extern template std::size_t kept_bytes(const RowCache<double>&);
 extern template std::unique_ptr<Blocks<float>> make_blocks(RowCache<float>&, Crew&);
 extern template std::unique_ptr<Blocks<double>> make_blocks(RowCache<double>&, Crew&);
 

@@ -37,7 +37,7 @@ class ExactProduct {
   }
 
  private:
-  static constexpr int n_groups = 8;  // of tiles; each has sums of its own, so that threads may take turns with them
+  static constexpr int n_groups = 32;  // of tiles; each has sums of its own, so that threads may take turns with them
 
   /// Rows begin .. end - 1 of the support vectors against all tiles that have not met them.
   bool meet(Index begin, Index end, const Ask& ask) {

@@ -25,7 +25,7 @@ bool suits(const RowSource& source) {
 double roundings(const RowSource& source) {
   const auto features = source.features();
   const bool norms = features && features->density < sparse_below;
-  return 4.0 + (norms ? features->rounding_of_norms() : 0.0);
+  return 4.0 + (features ? std::sqrt(features->n_columns) : 0.0) + (norms ? features->rounding_of_norms() : 0.0);
 }
 
 double row_length(const Features& features) {

@@ -67,7 +67,8 @@ bool fits_tiles(const RowSource& source);
 /// answer depends on the way there, and that of pairs of all samples is the one that other programs find.
 bool suits(const RowSource& source);
 
-/// How many roundings a value of K in double may be off by, as exact products use it.
+/// How many roundings a value of K in double is off by, as exact products use it: an estimate, as sums of n terms are
+/// taken to be off by about the root of n.
 double roundings(const RowSource& source);
 
 /// How many features of a row cost something.

@@ -45,11 +45,15 @@ class StoredBlocks final : public FusedBlocks<T> {
         place.push_back(static_cast<Index>(p));
       }
     gather(samples, out, stride);
-    std::vector<T> made(missing.size() * stride);
     this->values_computed_ += static_cast<double>(missing.size()) * samples.size();
-    if (!this->fill_block(missing, samples, made.data(), stride, ask)) return false;
-    for (std::size_t p = 0; p < place.size(); ++p)
-      std::copy_n(made.data() + p * stride, samples.size(), out + place[p] * stride);
+    constexpr std::size_t part = 256;
+    std::vector<T> made(std::min(part, missing.size()) * stride);
+    for (std::size_t begin = 0; begin < missing.size(); begin += part) {
+      const auto some = std::span<const Index>(missing).subspan(begin, std::min(part, missing.size() - begin));
+      if (!this->fill_block(some, samples, made.data(), stride, ask)) return false;
+      for (std::size_t p = 0; p < some.size(); ++p)
+        std::copy_n(made.data() + p * stride, samples.size(), out + place[begin + p] * stride);
+    }
     return true;
   }
 

@@ -172,7 +172,8 @@ class KernelMachine(Machine):
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
         matrix = self._kernel_matrix(kernel, samples)
-        solver = choose(self.solver, task.problems[0], matrix)
+        largest = max(task.problems, key=lambda problem: len(problem.hinges))
+        solver = choose(self.solver, largest, matrix)
         control = self._control()
         if task.validation is not None:
             known = task.order if self._is_precomputed() else samples

@@ -32,6 +32,7 @@ class SharedMatrix:
         if control.examiner is None and isinstance(solver, Block) and self.matrix.rows.suits_blocks():
             small, samples = problem.about_its_samples()
             if len(samples) <= FEW * problem.n_samples:
+                self.matrix.forget()  # the budget is for both
                 matrix = KernelMatrix(self.kernel.rows(self.samples[samples]), self.cache_size)
                 solution = solve(small, matrix, solver, control, start)
                 beta = np.zeros(problem.n_samples)

@@ -57,7 +57,7 @@ def _jumped(run: Run, matrix: KnownMatrix) -> bool:
     n_free = np.count_nonzero((alpha > 0) & (alpha < problem.hinges.cap))
     if STEPS_OF_A_SYSTEM * float(n_free) ** 3 > run.n_iter or problem.violation(alpha, run.score) > NEAR:
         return False
-    found = newton(problem, matrix.values, alpha, run.score)
+    found = newton(problem, matrix.values, alpha)
     if found is None:
         return False
     alpha[:] = problem.repair(found)

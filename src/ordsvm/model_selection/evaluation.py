@@ -12,15 +12,16 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from ordsvm.estimators.base import KernelMachine
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.machine import Machine
-from ordsvm.kernels import Kernel
+from ordsvm.kernels import Kernel, Sigmoid
 from ordsvm.model_selection.block_newton import BlockNewton
 from ordsvm.model_selection.known_kernel import KernelStore, KnownKernel
 from ordsvm.model_selection.paths import LIMITS, Judge, Outcome, Parameters, Samples, follow, grouped, may_follow
+from ordsvm.solvers import is_auto
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 
@@ -145,17 +146,19 @@ class Evaluation:
             known = KnownKernel(store.get(name, kernel, views[fold % len(views)]))
             chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
             samples = self._samples(fold, numbers, pairwise=False)
-            outcomes = follow(partial(self._machine_with, known), chosen, *samples, self.judge)
+            make = partial(self._machine_with, known, isinstance(kernel, Sigmoid))
+            outcomes = follow(make, chosen, *samples, self.judge)
             store.used(name)
             return outcomes
 
         shared = [Job(plan[0], plan[1], partial(run, *plan)) for plan in plans]
         return shared + self._path_jobs(own, failing)
 
-    def _machine_with(self, known: KnownKernel, parameters: Parameters) -> Any:
-        """Where the solver is left to us it is the one for known kernels; side by side, fits have one thread each."""
+    def _machine_with(self, known: KnownKernel, is_sigmoid: bool, parameters: Parameters) -> Any:
+        """Where the solver is left to us it is the one for known kernels, but not for the sigmoid, which is not
+        positive semidefinite: the answer depends on the solver. Side by side, fits have one thread each."""
         machine = self._fresh_machine(parameters | {"kernel": known})
-        if isinstance(machine.solver, str) and machine.solver == "auto":
+        if is_auto(machine.solver) and not is_sigmoid:
             machine.solver = BlockNewton()
         if self._workers() > 1:
             machine.n_threads = 1

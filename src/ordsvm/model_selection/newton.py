@@ -25,7 +25,7 @@ RIDGE = 1e-8  # of the largest kernel value: a sample may be free at two thresho
 SLACK = 1e-6  # in slopes, which rounding changes
 
 
-def newton(problem: Problem, values: Floats, alpha: Floats, score: Floats) -> Floats | None:
+def newton(problem: Problem, values: Floats, alpha: Floats) -> Floats | None:
     """The optimum, if it is near α; None if it is not. Thresholds are free, penalised or none."""
     cap = problem.hinges.cap
     low, up = alpha <= 1e-9 * cap, alpha >= (1 - 1e-9) * cap

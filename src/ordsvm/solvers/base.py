@@ -83,8 +83,12 @@ class KernelMatrix:
         self._caches: dict[bool, _core.Cache] = {}
 
     def rounding(self, beta: Floats) -> float:
-        """How far Kβ, summed in float64, can be from what it should be."""
+        """How far Kβ, summed in float64, may be from what it should be: an estimate."""
         return float(self._roundings * np.finfo(np.float64).eps * self.largest * np.abs(beta).sum())
+
+    def forget(self) -> None:
+        """Gives back the memory of all rows."""
+        self._caches = {}
 
     def cache(self, double_rows: bool) -> _core.Cache:
         """The one cache there is, in the wanted precision: the budget is for all rows together."""
@@ -287,7 +291,7 @@ class Run:
         return self._seen[1]
 
     def _exact_scores(self) -> Floats:
-        return self.matrix.rows.product(self.problem.beta(self.alpha))
+        return self.matrix.rows.product(self.problem.beta(self.alpha), self.control.n_threads)
 
 
 def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:

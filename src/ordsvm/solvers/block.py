@@ -11,7 +11,7 @@ from ordsvm.solvers.team import usable_threads
 
 @dataclass(frozen=True)
 class Block:
-    """Block SMO on three levels: working sets of working sets, and a kernel product that keeps no rows.
+    """Block SMO on three levels: working sets of working sets, and a kernel product that keeps long rows only.
 
     q1          samples in a working set; None: half as many again as there are free hinges, from 1024 to 4096
     q2          samples in the small sets that it is worked off by

@@ -172,6 +172,8 @@ class Scheme:
                 self._follow_thresholds()
                 return
             self.near_bound = self.near_bound / 10 if self.near_bound > AT_BOUND else 0.0
+            if self._stop():
+                raise Stopped
 
     def _has_worst_pair(self) -> bool:
         """Whether this iteration is one in which the most violating pair shares a block: others may move nothing."""

@@ -13,7 +13,7 @@ its coefficient is ±1; any other than 0 becomes that by scaling the variable.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,8 @@ class BoundedProgram:
         return float(0.5 * x @ self.quadratic @ x + self.linear @ x)
 
     def solve(self, solver: solvers.Solver, control: solvers.Control) -> tuple[Floats, FitResult]:
-        """x, and how it went: `gap` bounds objective(x) − optimum; `objective` is that of the hinges, with a penalty.
+        """x, and how it went: `objective`, `gap` and `relative_gap` are those of this program; `status` is that of the
+        hinges, whose objective has a penalty besides, so that `converged` may leave a larger relative gap than tol.
 
         Where the run was cut short, sums may not be what they should be.
         """
@@ -67,7 +68,9 @@ class BoundedProgram:
         x, h = self.lower.copy(), problem.hinges
         own = h.sample < len(x)
         x[h.sample[own]] += result.alpha[own]
-        return x, result
+        objective = self.objective(x)
+        relative = result.gap / abs(objective) if objective != 0.0 else float(result.gap > 0.0)
+        return x, replace(result, objective=objective, relative_gap=relative)
 
     def problem(self) -> tuple[Problem, Floats]:
         """The hinges, one for every variable and one for every group, and K; the last sample is that of the groups."""

@@ -156,14 +156,14 @@ class Descent:
         """Where passes lead nowhere: float64 if rounding is to blame, or else a bias that follows at once.
 
         A bias that lags behind can go in circles, or away. Plain coordinate descent in float64 can only be slow, unless
-        that rounds too much as well: then steps gain no more than squares of rounding errors.
+        that rounds too much as well: then passes gain no more of the objective than its rounding error.
         """
         least, seen = self._least
         if gap < 0.9 * least:
             self._least = (gap, self.n_iter)
             return
         idle = self.n_iter - seen
-        rounds, swings = not gain > (1e-24 if self.precise else 1e-6), idle >= PATIENCE or not gap < 10 * least
+        rounds, swings = not gain > (1e-15 if self.precise else 1e-6), idle >= PATIENCE or not gap < 10 * least
         if not self.precise and ((rounds and idle >= PATIENCE / 5) or (swings and self.solver.rho == 1.0)):
             self.precise = True
         elif swings and self.solver.rho != 1.0:

@@ -1,4 +1,4 @@
-"""How cost grows with the number of samples: seconds and exponents from 500 to 50,000, and the peak of memory."""
+"""How cost grows with the number of samples: seconds and exponents from 500 to 50,000; two threads; peak of memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -17,18 +18,25 @@ from benchmarks.drawing import pyplot
 from benchmarks.results import FOLDER, Row, row
 from benchmarks.works import Work
 
-FROM, TO, EXPONENT = 2000, 20_640, 2.0
+FROM, TO, EXPONENT, TWO_THREADS = 2000, 20_640, 2.0, 1.7
 CACHE_SIZE = 200.0  # megabytes, the default
 WORKS = {
     "SVOR, california, C = 1": (Work("california", "SVOR", "california_housing", 1.0, 0.5), 20_640),
     "SVC, ijcnn1, C = 1": (Work("ijcnn1", "SVC", "ijcnn1", 1.0, 1 / 22), 49_990),
 }
+THREADED = {  # work: whether two threads are to pay
+    "SVOR, california 20,640, C = 1": (Work("", "SVOR", "california_housing", 1.0, 0.5, 20_640), True),
+    "SVC, a9a, C = 1": (Work("", "SVC", "a9a", 1.0, 1 / 123), True),
+    "SVOR, california 2,000, C = 100": (Work("", "SVOR", "california_housing", 100.0, 0.5, 2000), False),
+}
 DATA = (
     works.DATA + " Seconds of one fit with solver 'auto', tol 1e-3, 2000 MB of cache, all cores; the median of three "
     "where one takes less than 10 s. An exponent is the slope of a line through the logarithms from 2,000 samples on. "
-    "Memory: the high-water mark of a child process that fits with 200 MB of cache, less what it held before."
+    "Threads: medians of five fits each, taking turns. Memory: the high-water mark of a child process that fits with "
+    "200 MB of cache, less what it held before."
 )
 
+SERIAL = "Steps on pairs of hinges are taken by one thread; only products and values of K are divided."
 CHILD = """
 import json, sys
 from benchmarks.works import Work
@@ -65,7 +73,7 @@ def run(quick: bool) -> list[Row]:
         )
     if not quick:
         _draw(curves)
-    return rows + _memory(1000 if quick else TO, quick)
+    return rows + [_two_threads(name, quick) for name in THREADED] + _memory(1000 if quick else TO, quick)
 
 
 def _sizes(most: int) -> list[int]:
@@ -81,6 +89,18 @@ def _seconds(work: Work, repeats: int) -> float:
     model = CONTESTANTS["ordsvm"].estimator(work)
     times = timing.alternate({"fit": lambda: model.fit(X, y)}, repeats, threads=None, slow=10.0)["fit"]
     return float(np.median(times))
+
+
+def _two_threads(name: str, quick: bool) -> Row:
+    work, bounded = THREADED[name]
+    X, y = (work.reduced(300) if quick else work).data()
+    models = {n: CONTESTANTS["ordsvm"].estimator(work).set_params(n_threads=n) for n in (1, 2)}
+    runs = {str(n): partial(model.fit, X, y) for n, model in models.items()}
+    times = timing.alternate(runs, 1 if quick else 5, threads=None)
+    seconds = {n: float(np.median(taken)) for n, taken in times.items()}
+    bound = TWO_THREADS if bounded and not quick else None
+    claim = f"{name}: seconds of one thread over those of two"
+    return row(claim, seconds["1"] / seconds["2"], at_least=bound, seconds_by_threads=seconds, explanation=SERIAL)
 
 
 def exponent(seconds: Mapping[int, float], least: int) -> float:

@@ -100,7 +100,8 @@ class Machine {
   virtual ~Machine() = default;
 
   /// In `parts` parts; after each the biases catch up, by `share` of what rho makes them. Groups of columns know nothing
-  /// of each other: it makes no difference to them how many threads there are, and few rows are not worth a team.
+  /// of each other: it makes no difference to them how many threads there are, and few rows are not worth a team. But
+  /// threads decide how many groups there are, and a group of one column sums in another order than a wide one.
   void pass(const Rows& rows, Place place, Index parts, double share, int n_threads, Monitor& monitor,
             bool ahead = false) {
     const bool is_worth_a_team = count(rows) >= 1000 && n_threads > 1;

@@ -31,6 +31,10 @@
 //   process are still all of them divided by q.
 // - The paper's start is 0; any feasible alpha with its scores will do.
 // - q is cut to what the cache has room for: the rows of all pairs are in it at once.
+// - Lemma 1 asks for curvature along every pair. Where it is no more than rounding, as for equal samples, (10) and (29)
+//   go to the bound.
+// - eta is a little less than tol with rows in float, and less still where the duality gap asks for it (Finish, the
+//   rule of all solvers). The index sets are those of hinges that may move at all.
 #pragma once
 
 #include <memory>

@@ -104,7 +104,7 @@ def _balanced(problem: Problem, alpha: Floats, free: Flags) -> Floats:
         return alpha
     h = problem.hinges
     room = np.where(free, np.minimum(alpha, h.cap - alpha), -1.0)
-    for k, excess in enumerate(problem.gamma(alpha)):
+    for k, excess in enumerate(problem.gamma(alpha)):  # every threshold has hinges
         here = np.flatnonzero(h.threshold == k)
         v = here[np.argmax(room[here])]
         alpha[v] -= h.sign[v] * excess

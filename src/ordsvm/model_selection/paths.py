@@ -62,13 +62,13 @@ class Outcome:
     score_seconds: float
 
 
-LIMITS = ("max_iter", "callback", "early_stopping")  # parameters by which a fit may end before the optimum
+LIMITS = ("max_iter", "time_limit", "callback", "early_stopping")  # parameters by which a fit may end before the optimum
 
 
 def may_follow(machine: Any) -> bool:
     """Whether a fit from another start ends at the same machine: at the optimum, and not before."""
-    unlimited = isinstance(machine, Machine) and machine.max_iter == -1 and machine.callback is None
-    return unlimited and not getattr(machine, "early_stopping", False)
+    unlimited = isinstance(machine, Machine) and machine.max_iter == -1 and machine.time_limit is None
+    return unlimited and machine.callback is None and not getattr(machine, "early_stopping", False)
 
 
 def grouped(candidates: Sequence[Parameters], counts: Callable[[str], bool]) -> list[list[int]]:

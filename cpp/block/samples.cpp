@@ -19,7 +19,7 @@ bool fits_tiles(const RowSource& source) {
 }
 
 bool suits(const RowSource& source) {
-  return fits_tiles(source) && source.features()->kernel.kind != KernelKind::sigmoid;
+  return source.is_stored() || (fits_tiles(source) && source.features()->kernel.kind != KernelKind::sigmoid);
 }
 
 double roundings(const RowSource& source) {

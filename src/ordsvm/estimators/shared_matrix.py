@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordsvm.kernels import Kernel
+from ordsvm.kernels import Custom, Kernel, Precomputed
 from ordsvm.problem import Problem
 from ordsvm.solvers import Block, Control, KernelMatrix, Solution, Solver, solve
 
@@ -29,7 +29,7 @@ class SharedMatrix:
     cache_size: float
 
     def solve(self, problem: Problem, solver: Solver, control: Control, start: NDArray[np.float64] | None) -> Solution:
-        if control.examiner is None and isinstance(solver, Block) and self.matrix.rows.suits_blocks():
+        if control.examiner is None and isinstance(solver, Block) and not isinstance(self.kernel, Precomputed | Custom):
             small, samples = problem.about_its_samples()
             if len(samples) <= FEW * problem.n_samples:
                 self.matrix.forget()  # the budget is for both

@@ -62,7 +62,8 @@ class Outcome:
     score_seconds: float
 
 
-LIMITS = ("max_iter", "time_limit", "callback", "early_stopping")  # parameters by which a fit may end before the optimum
+# Parameters by which a fit may end before the optimum.
+LIMITS = ("max_iter", "time_limit", "callback", "early_stopping")
 
 
 def may_follow(machine: Any) -> bool:

@@ -16,7 +16,7 @@ def best_solver(problem: Problem, matrix: KernelMatrix) -> Solver:
 
     Expensive rows, those of functions and of sparse data with thousands of features, are better asked for one by one:
     SMO and GCD look at few that they do not need. The sigmoid's K is not positive semidefinite, so the answer depends
-    on the way there, and theirs is that of other programs. A precomputed K is left to them too: its rows are there.
+    on the way there, and theirs is that of other programs.
 
     Milliseconds of whole fits by Block / by the other one (GCD for SVOR, else SMO) at tol = 1e-3 on two cores with
     AVX-512, california_housing with 5 ranks, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never

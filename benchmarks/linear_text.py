@@ -27,7 +27,7 @@ TOLERANCES = {
     ("imdb", 0.1): (0.0025, 0.005),
     ("imdb", 1.0): (0.003, 0.03),
     ("tripadvisor", 0.1): (0.0008, 0.005),
-    ("tripadvisor", 1.0): (0.0005, 0.06),
+    ("tripadvisor", 1.0): (0.0005, 0.04),
 }
 C_VALUES = (0.1, 1.0)
 SVC_SPEEDUP, SVR_SPEEDUP, NPSVOR_SPEEDUP = 10.0, 4.0, 10.0
@@ -49,6 +49,7 @@ EXPLANATIONS = {
     "LinearNPSVOR": "A pass is bound by random access to the weights, and the proof in float64 takes as long as two: "
     "see the profile.",
 }
+OBJECTIVE = "LIBLINEAR's objective differs from run to run by up to a twentieth: see objectives."
 MAE, MSE = 1.02, 2.12  # NPSVOR on imdb at C = 1; Shi et al. 2021, Table 4, have 1.022 and 2.163
 
 
@@ -95,7 +96,11 @@ def _races(name: str, C: float, repeats: int, n: int | None) -> list[Row]:
         rows.append(_speed(claim, times, peer, ours, bound, fitted[ours][-1], profiles[ours]))
         both = {key: objectives[key] for key in (peer, ours)}
         excess = statistics.median(both[ours]) / statistics.median(both[peer])
-        rows.append(row(f"{label}: objective of {ours} / of {peer}", excess, at_most=1.0, objectives=both))
+        rows.append(
+            row(
+                f"{label}: objective of {ours} / of {peer}", excess, at_most=1.0, objectives=both, explanation=OBJECTIVE
+            )
+        )
     claim = f"{label}: seconds of LIBLINEAR SVC (one-vs-rest) / of LinearNPSVOR"
     model = fitted["LinearNPSVOR"][-1]
     rows.append(_speed(claim, times, "LIBLINEAR SVC", "LinearNPSVOR", NPSVOR_SPEEDUP, model, profiles["LinearNPSVOR"]))

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from ordsvm import GCD, NPSVOR, SMO, SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, _core, certify
-from ordsvm.estimators import shared_matrix
+from ordsvm.solvers import shared_matrix
 
 ESTIMATORS = [SVOR, SVORIM, SVOREX, ShashuaLevinSVOR, NPSVOR]
 COST_MODELS = [SVOR, SVORIM]

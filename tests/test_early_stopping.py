@@ -16,11 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, RedSVM, ShashuaLevinSVOR, certify
-from ordsvm.estimators import shared_matrix
 from ordsvm.estimators.early_stopping import WIDE_GAP, Examination, Validation, hold_out
 from ordsvm.kernels import RBF, Custom, Laplacian, Linear, Polynomial, Precomputed
 from ordsvm.metrics import mean_absolute_error, mean_zero_one_error
 from ordsvm.result import Progress
+from ordsvm.solvers import shared_matrix
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 
 MODELS = [SVOR, RedSVM, SVORIM, SVOREX, ShashuaLevinSVOR]

@@ -27,9 +27,8 @@ from sklearn.utils.estimator_checks import (
 
 from benchmarks.datasets import DataMissing, ordinal, svmlight
 from ordsvm import GCD, SMO, SVC, SVORIM, certify, formulations
-from ordsvm.estimators import shared_matrix
 from ordsvm.problem import Thresholds
-from ordsvm.solvers import SOLVERS
+from ordsvm.solvers import SOLVERS, shared_matrix
 from tests.cases import random_data
 from tests.oracle import dual_optimum
 

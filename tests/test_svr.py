@@ -22,9 +22,8 @@ from sklearn.utils.estimator_checks import (
 
 from benchmarks.datasets import DataMissing, table
 from ordsvm import GCD, SMO, SVR, certify, formulations
-from ordsvm.estimators import shared_matrix
 from ordsvm.problem import Thresholds
-from ordsvm.solvers import SOLVERS
+from ordsvm.solvers import SOLVERS, shared_matrix
 from tests.oracle import dual_optimum
 
 TIGHT = {"gamma": 0.4, "tol": 1e-8}

@@ -18,12 +18,12 @@ from ordsvm.checks import check_number, check_positive
 from ordsvm.estimators.callbacks import reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.machine import Machine, canonical, fingerprint, finite_scores
-from ordsvm.estimators.shared_matrix import SharedMatrix
 from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
 from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem
 from ordsvm.result import combined
 from ordsvm.solvers import Control, KernelMatrix, Solution, Solver, check_solver, choose, is_auto
+from ordsvm.solvers.shared_matrix import SharedMatrix
 from ordsvm.solvers.team import usable_threads
 
 Floats = NDArray[np.float64]

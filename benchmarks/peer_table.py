@@ -32,8 +32,8 @@ _STEPS = (
     "512), K of small sets gathered instead of made. Not tried: several small sets at a time with a common step."
 )
 _SMALL = (
-    "The whole fit takes 20 ms: 3 ms are spent outside the core, on checks and formulation, the rest values of K, steps and "
-    "the exact scores, of which a second thread saves a quarter."
+    "The whole fit takes 20 ms: 3 ms are spent outside the core, on checks and formulation, the rest values of K, "
+    "steps and the exact scores, of which a second thread saves a quarter."
 )
 _PRODUCT = (
     "Half of the time is the certificate: K times beta in float64 over all support vectors, 1.1 ns a value with 22 "

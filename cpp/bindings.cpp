@@ -5,6 +5,7 @@
 
 #include "bindings_solvers.hpp"
 #include "block/bindings.hpp"
+#include "block/part.hpp"
 #include "linear/bindings.hpp"
 #include "prediction/bindings.hpp"
 #include "product.hpp"
@@ -175,6 +176,18 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> rows_of(const RowSource& rows, Vecto
   return to_numpy(std::move(values), which.size(), rows.size());
 }
 
+/// K[np.ix_(rows, columns)].
+nb::ndarray<nb::numpy, double, nb::ndim<2>> part_of(const RowSource& source, Vector<const Index> rows,
+                                                    Vector<const Index> columns, int n_threads) {
+  std::vector<double> out(rows.size() * columns.size());
+  {
+    const nb::gil_scoped_release release;
+    Crew crew(n_threads);
+    block::fill_part(source, span(rows), span(columns), out, crew);
+  }
+  return to_numpy(std::move(out), rows.size(), columns.size());
+}
+
 /// K @ beta; only a signal can interrupt it.
 Array product_with(const RowSource& rows, Vector<const double> beta, int n_threads) {
   std::vector<double> out(rows.size());
@@ -240,7 +253,8 @@ void bind_kernels(nb::module_& m) {
       .def("roundings", [](const RowSource& rows) { return block::roundings(rows); })
       .def("suits_blocks", [](const RowSource& rows) { return block::suits(rows); })
       .def("rows", &rows_of, "which"_a)
-      .def("product", &product_with, "beta"_a, "n_threads"_a = 1);
+      .def("product", &product_with, "beta"_a, "n_threads"_a = 1)
+      .def("part", &part_of, "rows"_a, "columns"_a, "n_threads"_a = 1);
   bind_dense<float>(m);
   bind_dense<double>(m);
   bind_csr<float, std::int32_t>(m);
@@ -260,7 +274,8 @@ void bind_solvers(nb::module_& m) {
       .value("converged", Status::converged)
       .value("max_iter", Status::max_iter)
       .value("stopped", Status::stopped)
-      .value("imprecise", Status::imprecise);
+      .value("imprecise", Status::imprecise)
+      .value("near", Status::near);
   nb::enum_<Selection>(m, "Selection").value("mvp", Selection::mvp).value("second_order", Selection::second_order);
   nb::class_<Limits>(m, "Limits")
       .def(

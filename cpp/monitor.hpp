@@ -10,7 +10,8 @@
 
 namespace ordsvm {
 
-enum class Status { converged, max_iter, stopped, imprecise };
+/// near: where another method would be faster from here on, and may be; not the end.
+enum class Status { converged, max_iter, stopped, imprecise, near };
 
 class Monitor {
  public:

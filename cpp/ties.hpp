@@ -82,19 +82,19 @@ class Ties {
   /// To be called when a hinge has moved.
   void count(double change_of_alpha) { alpha_sum_ += change_of_alpha; }
 
-  /// The active threshold J of (17), with (18) carried over whole runs; low(k) and up(k) are b_low and b_up. (At the last
-  /// threshold of a run the running maximum of b_low is the run's, so it need not be carried back.)
+  /// The active threshold J of (17), with (18) carried over whole runs; low(k) and up(k) are b_low and b_up. Against
+  /// b_up of a threshold stand the b_low of all before it, and of those tied to it. Among equals, the first b_low and
+  /// the last b_up.
   template <class Low, class Up>
   Worst worst(Low low, Up up) const {
     const Index m = static_cast<Index>(mu_.size()) - 1;
-    std::vector<Index> up_at(m);
-    for (Index k = m - 1; k >= 0; --k) up_at[k] = k + 1 < m && up(up_at[k + 1]) <= up(k) ? up_at[k + 1] : k;
     Worst worst;
-    for (Index k = 0, low_at = 0, run_first = 0; k < m; ++k) {
-      if (low(k) > low(low_at)) low_at = k;
-      if (!tied(k)) run_first = k;
-      const double violation = low(low_at) - up(up_at[run_first]);
-      if (violation > worst.violation) worst = {violation, low_at, up_at[run_first]};
+    for (Index k = 0, seen = 0, low_at = 0; k < m; ++k) {
+      for (; seen <= k || (seen < m && tied(seen)); ++seen)
+        if (low(seen) > low(low_at)) low_at = seen;
+      const double violation = low(low_at) - up(k);
+      if (violation > worst.violation || (violation == worst.violation && low_at == worst.low))
+        worst = {violation, low_at, k};
     }
     return worst;
   }

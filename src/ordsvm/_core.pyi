@@ -35,6 +35,7 @@ class Status(Enum):
     max_iter = 1
     stopped = 2
     imprecise = 3
+    near = 4
 
 class Selection(Enum):
     mvp = 0
@@ -70,6 +71,7 @@ class Rows:
     def suits_blocks(self) -> bool: ...
     def rows(self, which: NDArray[np.int64]) -> Floats: ...
     def product(self, beta: Floats, n_threads: int = 1) -> Floats: ...
+    def part(self, rows: NDArray[np.int64], columns: NDArray[np.int64], n_threads: int = 1) -> Floats: ...
 
 class Table: ...
 
@@ -141,6 +143,8 @@ def block(
     q1: int,
     q2: int,
     n_threads: int,
+    near: float,
+    steps_before: int,
 ) -> Outcome: ...
 
 Csr = tuple[NDArray[np.floating], NDArray[np.integer], NDArray[np.integer]]  # values, columns, starts

@@ -128,7 +128,7 @@ class Run:
         self.solver_name = ""
         self.scores_follow = True  # whether `score` is that of `alpha` whenever `report` is called
         self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
-        self.score = self._exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
+        self.score = self.exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
         self.threshold = np.zeros(problem.n_thresholds)
         self._start_thresholds()
         self._seen = (self.problem.beta(self.alpha), self.score.copy())
@@ -159,8 +159,11 @@ class Run:
             treatment=treatment,
         )
 
-    def native(self, solver: Callable[..., _core.Outcome], precision: Precision, *options: object) -> None:
-        """Runs a solver of the core; once more with float64 rows where float32 ones can't reach the tolerance."""
+    def native(self, solver: Callable[..., _core.Outcome], precision: Precision, *options: object) -> bool:
+        """Runs a solver of the core; once more with float64 rows where float32 ones can't reach the tolerance.
+
+        False where it has left off, and something else should go on.
+        """
         live = _core.LiveArrays(self.alpha, self.score, self.threshold, self.active)
         steps = self.control.max_iter if self.control.max_iter >= 0 else np.iinfo(np.int64).max
         for double_rows in (False, True) if precision == "float32" and self.matrix.fits_float else (True,):
@@ -169,10 +172,13 @@ class Run:
             self._next_step = self.n_iter + self.report_every  # the core counts from here too
             outcome = solver(self.table(), self.matrix.cache(double_rows), limits, live, self, *options)
             self.count(outcome.steps, outcome.kernel_rows)
+            if outcome.status is _core.Status.near:
+                return False
             if outcome.status is not _core.Status.imprecise:
                 break
             self._start_anew()
         self.close(outcome.status)
+        return True
 
     def close(self, status: _core.Status) -> None:
         """To be called at the end of a solver, with how it ended."""
@@ -183,7 +189,7 @@ class Run:
         if self.control.examiner is not None:
             self._hear(self.control.examiner)
         if self.stopped_by != "converged":
-            self.score[:] = self._exact_scores()
+            self.score[:] = self.exact_scores()
 
     def _hear(self, examiner: Examiner) -> None:
         """A look at the end, unless a look was the end; a run cut short then returns to its best look."""
@@ -194,7 +200,12 @@ class Run:
 
     def _start_anew(self) -> None:
         """From α alone: what float32 rows have added up to is left behind."""
-        self.score[:] = self._exact_scores()
+        self.go_to(self.alpha, self.exact_scores())
+
+    def go_to(self, alpha: Floats, score: Floats) -> None:
+        """To another feasible α with its scores."""
+        self.alpha[:] = alpha
+        self.score[:] = score
         self._start_thresholds()
 
     def _start_thresholds(self) -> None:
@@ -241,7 +252,7 @@ class Run:
         alpha = self.problem.repair(self.alpha)
         if not np.array_equal(alpha, self.alpha):
             self.alpha[:] = alpha
-            self.score[:] = self._exact_scores()
+            self.score[:] = self.exact_scores()
 
     def certificate(self) -> Certificate:
         """What `alpha` proves, if `score` is Kβ but for rounding. Kept for who asks next: first a solver's judge does,
@@ -290,7 +301,7 @@ class Run:
         self._seen = (beta, score + self.matrix.rows.product(beta - seen))
         return self._seen[1]
 
-    def _exact_scores(self) -> Floats:
+    def exact_scores(self) -> Floats:
         return self.matrix.rows.product(self.problem.beta(self.alpha), self.control.n_threads)
 
 

@@ -1,12 +1,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from ordsvm import _core
 from ordsvm.problem import Thresholds
 from ordsvm.solvers.base import PRECISIONS, Precision, Run, check_count, check_option
+from ordsvm.solvers.newton import Point, newton
 from ordsvm.solvers.team import usable_threads
+
+NEAR = 0.05  # of the mean margin asked for: the violation from which Newton's method is tried
+NEARER = 0.2  # of that, should it fail there
+WORK_OF_A_START = 3  # steps a hinge that a given start is taken to have cost
 
 
 @dataclass(frozen=True)
@@ -16,13 +25,15 @@ class Block:
     q1          samples in a working set; None: half as many again as there are free hinges, from 1024 to 4096
     q2          samples in the small sets that it is worked off by
     precision   of kernel values; scores are summed in float64 and recomputed from α before the end
+    newton      whether Newton's method may finish: after many steps, as at large C, that is faster
 
-    The algorithm: cpp/block/block_smo.hpp.
+    The algorithm: cpp/block/block_smo.hpp, and newton.py for the end.
     """
 
     q1: int | None = None
     q2: int = 256
     precision: Precision = "float32"
+    newton: bool = True
 
     name: ClassVar[str] = "block"
     accepts: ClassVar[frozenset[Thresholds]] = frozenset(Thresholds)
@@ -34,4 +45,28 @@ class Block:
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
-        run.native(_core.block, self.precision, self.q1 or 0, self.q2, usable_threads(run.control.n_threads))
+        n_threads, near = usable_threads(run.control.n_threads), self._near(run)
+        before = WORK_OF_A_START * len(run.alpha) if run.alpha.any() else 0
+        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, near, before + run.n_iter):
+            near = 0.0 if _jumps(run, n_threads) else NEARER * near
+
+    def _near(self, run: Run) -> float:
+        """The violation from which Newton's method is tried. Early stopping wants to see the whole way."""
+        if not self.newton or run.control.examiner is not None:
+            return 0.0
+        return NEAR * float(np.abs(run.problem.hinges.offset).mean())
+
+
+def _jumps(run: Run, n_threads: int) -> bool:
+    """Whether Newton's method has found the optimum: its point is taken then."""
+    start = Point(run.alpha.copy(), run.exact_scores())
+    with _libraries().limit(limits=1, user_api="blas"):  # idle threads of BLAS would go on and keep ours from a core
+        found = newton(run.problem, run.matrix, start, run.control.tol, n_threads, run.out_of_time)
+    point = found or start
+    run.go_to(point.alpha, point.score)
+    return found is not None
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # finding them takes a millisecond

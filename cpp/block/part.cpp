@@ -1,0 +1,47 @@
+#include "part.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "samples.hpp"
+
+namespace ordsvm::block {
+namespace {
+
+/// A row at a time, where nothing but rows is known. The caller's thread alone: rows may be those of a function.
+void pick_from_rows(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns, double* out) {
+  std::vector<double> row(source.size());
+  for (const Index i : rows) {
+    source.row(i, std::span(row));
+    for (const Index j : columns) *out++ = row[j];
+  }
+}
+
+}  // namespace
+
+void fill_part(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns,
+               std::span<double> out, Crew& crew) {
+  if (!fits_tiles(source)) return pick_from_rows(source, rows, columns, out.data());
+  constexpr Index width = lanes<double>, at_a_time = 64;
+  const Samples<double> samples(source, crew, false);
+  const PackedRows<double> packed = samples.pack(rows);
+  const Index n = static_cast<Index>(columns.size());
+  std::vector<Scratch<double>> scratch = samples.scratches();
+  const int n_tasks = crew.n_tasks();
+  crew.run(n_tasks, [&](int task, int thread) {
+    std::vector<double> values(at_a_time * width);
+    const Share share(Samples<double>::tiles_for(n), task, n_tasks);
+    for (Index t = share.begin; t < share.end; ++t) {
+      const Index first = t * width, count = std::min(width, n - first);
+      const Tile<double> tile = samples.tile(columns.subspan(first, count), scratch[thread]);
+      for (Index begin = 0; begin < packed.count; begin += at_a_time) {
+        const Index end = std::min(begin + at_a_time, packed.count);
+        fill_values(samples.kernel(), tile, packed, begin, end, values.data(), width);
+        for (Index r = begin; r < end; ++r)
+          std::copy_n(values.data() + (r - begin) * width, count, out.data() + r * n + first);
+      }
+    }
+  });
+}
+
+}  // namespace ordsvm::block

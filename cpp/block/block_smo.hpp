@@ -10,8 +10,8 @@
 // Stops     when the violation is at most tol with scores recomputed in double from alpha, and the judge accepts the
 //           duality gap. If the recomputed scores say otherwise, it goes on from them: what is left to move is small,
 //           and so is the rounding of its product.
-// Threads   divide the tiles of products, of K of working sets and of the recomputation. Every sum has its order
-//           whatever their number, so the answer is the same for any.
+// Threads   divide the tiles of products, of K of working sets and of the recomputation, and work on a small set each.
+//           The answer is the same whenever their number is.
 #pragma once
 
 #include <cmath>
@@ -45,10 +45,11 @@ class BlockSmo {
         capacity_(largest_set(cache)),
         cache_(cache),
         blocks_(make_blocks<T>(leaving(cache, sizeof(T) * capacity_ * capacity_ + kept_bytes(cache)), crew_)),
-        dual_(hinges, variables),
+        slots_(hinges, variables.alpha),
+        balance_(hinges, variables),
         top_(hinges.n_samples, hinges.n_thresholds),
-        middle_(dual_, *blocks_, crew_, capacity_, std::min(options.q2, capacity_)) {
-    top_.start(dual_);
+        middle_(slots_, balance_, *blocks_, crew_, capacity_, std::min(options.q2, capacity_)) {
+    top_.start(slots_, hinges.n_samples);
     for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
     round_scores();
   }
@@ -65,7 +66,7 @@ class BlockSmo {
         [&] { return monitor.interrupted(); }};
     const bool waits = options_.near > 3.0 * limits.tol;  // for the violation to fall to `near`
     for (bool moved = true;;) {
-      double violation = top_.rank(dual_);
+      double violation = top_.rank(balance_);
       const bool far = waits && violation > options_.near;
       if (waits && !far && violation > finish.aim() && worth_newton(violation, finish.tol()))
         return outcome(Status::near);
@@ -73,7 +74,7 @@ class BlockSmo {
       if (!(violation > finish.aim())) {
         if (!recompute(monitor)) return outcome(Status::stopped);
         if (const auto end = finish.decide(exact_violation())) return outcome(*end);
-        violation = top_.rank(dual_);
+        violation = top_.rank(balance_);
         if (!(violation > finish.aim())) return outcome(Status::imprecise);
       }
       if (crawls(violation, finish.aim())) return outcome(Status::imprecise);
@@ -114,7 +115,7 @@ class BlockSmo {
     return 10.0 + (features ? row_length(*features) : 100.0);
   }
 
-  /// Whether Newton's method is expected to cost less than the steps that are left. By measurement, every factor of e by
+  /// Whether Newton's method is expected to cost half as much as the steps that are left. By measurement, every factor of e by
   /// which the violation is to fall takes three tenths of the steps so far, and a step as long as 0.7 microseconds; the
   /// method takes eight products of all samples with those that have a free hinge, and a system of the latter.
   bool worth_newton(double violation, double tol) const {
@@ -123,7 +124,7 @@ class BlockSmo {
     const double z = static_cast<double>(free), n = static_cast<double>(hinges_.n_samples);
     if (sizeof(double) * z * z > static_cast<double>(cache_.budget())) return false;
     const double left = 0.3 * static_cast<double>(options_.steps_before + steps_) * std::log(violation / tol);
-    return left > 1.25 * (4e-4 * cost_of_a_value(source_) * z * n + 0.02 * z * z + 1.3e-5 * z * z * z);
+    return left > 2.0 * (4e-4 * cost_of_a_value(source_) * z * n + 0.02 * z * z + 1.3e-5 * z * z * z);
   }
 
   static RowCache<T>& leaving(RowCache<T>& cache, std::size_t bytes) {
@@ -154,6 +155,7 @@ class BlockSmo {
     const Index done = middle_.run(tol, whole() ? 0.05 : 0.3, allowance);
     steps_ += done;
     level.give_back(top_, positions_);
+    publish();
     apply(allowance.stop);
     kept_ = done > 0 ? last_free(level, positions_, set_size() / 2) : std::vector<Index>();
     return done > 0;
@@ -169,6 +171,11 @@ class BlockSmo {
     positions_.resize(capacity_);
     for (Index i = 0; i < capacity_; ++i) positions_[i] = i;
     return true;
+  }
+
+  void publish() {
+    slots_.write(variables_.alpha);
+    std::copy(balance_.thresholds().begin(), balance_.thresholds().end(), variables_.threshold.begin());
   }
 
   /// score += K[:, moved] @ moved
@@ -203,9 +210,9 @@ class BlockSmo {
   /// Of the scores in double.
   double exact_violation() const {
     Level<double> exact(hinges_.n_samples, hinges_.n_thresholds);
-    exact.start(dual_);
+    exact.start(slots_, hinges_.n_samples);
     std::copy(variables_.score.begin(), variables_.score.end(), exact.score());
-    return exact.rank(dual_);
+    return exact.rank(balance_);
   }
 
   Index kernel_rows() const { return static_cast<Index>(blocks_->values_computed() / hinges_.n_samples); }
@@ -218,14 +225,15 @@ class BlockSmo {
   Index capacity_;
   RowCache<T>& cache_;
   std::unique_ptr<Blocks<T>> blocks_;
-  Dual dual_;
+  Slots slots_;
+  Balance balance_;
   Level<T> top_;
   Middle<T> middle_;
   WorkingSet<T> set_;
   std::vector<Index> positions_, kept_, rows_;
   std::vector<double> weights_;
   Index steps_ = 0, rounds_since_ = 0;
-  double least_violation_ = Dual::infinity;
+  double least_violation_ = infinite;
 };
 
 extern template class BlockSmo<float>;

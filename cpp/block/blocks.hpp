@@ -25,8 +25,8 @@ class Blocks {
   /// out[p * stride + q] = K[samples[p], samples[q]]; a row of `out` has room for whole tiles.
   virtual bool gram(std::span<const Index> samples, T* out, Index stride, const Ask& ask) = 0;
   /// The same for a small set, if it is made faster than it is gathered from a larger part of K; else false. Such values
-  /// are not counted: they were computed before.
-  virtual bool remake(std::span<const Index>, T*, Index) { return false; }
+  /// are not counted: they were computed before. `alone`: by the calling thread only, beside others that do the same.
+  virtual bool remake(std::span<const Index>, T*, Index, bool /*alone*/) { return false; }
   /// Values of K that were computed so far.
   virtual double values_computed() const = 0;
 };

@@ -35,9 +35,9 @@ class FusedBlocks : public Blocks<T> {
     return fill_block(samples, samples, out, stride, ask);
   }
 
-  bool remake(std::span<const Index> samples, T* out, Index stride) override {
+  bool remake(std::span<const Index> samples, T* out, Index stride, bool alone) override {
     return row_length(samples_.features()) <= long_row &&
-           fill_block(samples, samples, out, stride, [] { return false; });
+           fill_block(samples, samples, out, stride, [] { return false; }, alone);
   }
   double values_computed() const override { return values_computed_; }
 
@@ -54,11 +54,12 @@ class FusedBlocks : public Blocks<T> {
   }
 
   /// out = K[np.ix_(rows, columns)]
-  bool fill_block(std::span<const Index> rows, std::span<const Index> columns, T* out, Index stride, const Ask& ask) {
+  bool fill_block(std::span<const Index> rows, std::span<const Index> columns, T* out, Index stride, const Ask& ask,
+                  bool alone = false) {
     constexpr std::size_t worth_threads = 1 << 15;  // values: ten microseconds
     const PackedRows<T> packed = samples_.pack(rows);
     const Index n = static_cast<Index>(columns.size());
-    const int n_tasks = rows.size() * columns.size() < worth_threads ? 1 : crew_.n_tasks();
+    const int n_tasks = alone || rows.size() * columns.size() < worth_threads ? 1 : crew_.n_tasks();
     return over_tiles(Samples<T>::tiles_for(n), n_tasks, ask, [&](Index t, Scratch<T>& scratch) {
       const Index begin = t * lanes<T>;
       const Tile<T> tile = samples_.tile(columns.subspan(begin, std::min(lanes<T>, n - begin)), scratch);

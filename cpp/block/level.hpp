@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "../buffer.hpp"
-#include "dual.hpp"
+#include "balance.hpp"
 #include "scans.hpp"
+#include "slots.hpp"
 
 namespace ordsvm::block {
 
@@ -53,18 +54,18 @@ class Level {
     return total;
   }
 
-  void set_ways(Index p, Index k, const Dual::Ways& ways) {
+  void set_ways(Index p, Index k, const Slots::Ways& ways) {
     rise_.data()[k * length() + p] = static_cast<T>(ways.rise);
     fall_.data()[k * length() + p] = static_cast<T>(ways.fall);
   }
 
   /// All samples.
-  void start(const Dual& dual) {
-    sample_.resize(dual.hinges().n_samples);
-    for (Index p = 0; p < dual.hinges().n_samples; ++p) sample_[p] = p;
-    resize(dual.hinges().n_samples);
+  void start(const Slots& slots, Index n_samples) {
+    sample_.resize(n_samples);
+    for (Index p = 0; p < n_samples; ++p) sample_[p] = p;
+    resize(n_samples);
     for (Index p = 0; p < count_; ++p)
-      for (Index k = 0; k < n_thresholds_; ++k) set_ways(p, k, dual.ways(p, k));
+      for (Index k = 0; k < n_thresholds_; ++k) set_ways(p, k, slots.ways(p, k));
   }
 
   /// The samples at these positions of a larger level.
@@ -93,11 +94,11 @@ class Level {
   }
 
   /// The violation; up() and down() say how much each sample would like to rise and fall.
-  double rank(const Dual& dual) {
+  double rank(const Balance& balance) {
     for (Index k = 0; k < n_thresholds_; ++k) reach_[k] = reach(k);
-    dual.ranking<T>(reach_, ranking_);
+    balance.ranking<T>(reach_, ranking_);
     block::rank(moves(0), length(), ranking_.data(), n_thresholds_, up_.data(), down_.data());
-    worst_ = dual.worst(reach_);
+    worst_ = balance.worst(reach_);
     return worst_.violation;
   }
   /// Who violated most when ranked: one who should rise, one who should fall, or both.
@@ -126,7 +127,7 @@ class Level {
   Buffer<T> score_, diagonal_, rise_, fall_, up_, down_;
   std::vector<Reach> reach_;
   std::vector<T> ranking_;
-  Dual::Worst worst_;
+  Balance::Worst worst_;
 };
 
 }  // namespace ordsvm::block

@@ -1,12 +1,16 @@
 // The middle level: a working set of a few thousand samples with its part of K, worked off by small sets.
+//
+// Threads each work on a small set of their own at a time. All sets start from the same scores, so that their moves may
+// get in each other's way: those of the first are made, and those of another if the objective still falls by them.
 #pragma once
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "blocks.hpp"
-#include "inner.hpp"
+#include "small_set.hpp"
 #include "working_set.hpp"
 
 namespace ordsvm::block {
@@ -20,24 +24,22 @@ struct Allowance {
 template <class T>
 class Middle {
  public:
-  Middle(Dual& dual, Blocks<T>& blocks, Crew& crew, Index capacity, Index small_size)
-      : dual_(dual),
+  Middle(Slots& slots, Balance& balance, Blocks<T>& blocks, Crew& crew, Index capacity, Index small_size)
+      : slots_(slots),
+        balance_(balance),
         blocks_(blocks),
         crew_(crew),
-        inner_(dual),
-        level_(capacity, dual.hinges().n_thresholds),
-        small_(small_size, dual.hinges().n_thresholds),
+        level_(capacity, balance.n_thresholds()),
         small_size_(small_size),
-        values_(stride_for(capacity) * stride_for(capacity)),
-        small_values_(stride_for(small_size) * small_size),
-        moved_(capacity),
-        small_moved_(small_size) {}
-
-  static Index stride_for(Index count) { return (count + lanes<T> - 1) / lanes<T> * lanes<T>; }
+        values_(padded_to(capacity, lanes<T>) * padded_to(capacity, lanes<T>)),
+        moved_(capacity) {
+    const int n_sets = balance.is_ordered() ? 1 : std::min(crew.size(), most_sets);  // mu is for one at a time
+    for (int s = 0; s < n_sets; ++s) sets_.push_back(std::make_unique<SmallSet<T>>(small_size, balance));
+  }
 
   Level<T>& level() { return level_; }
   T* values() { return values_.data(); }
-  Index stride() const { return stride_for(level_.count()); }
+  Index stride() const { return padded_to(level_.count(), lanes<T>); }
   std::span<const double> moved() const { return {moved_.data(), static_cast<std::size_t>(level_.count())}; }
 
   /// Works on level() with K in values(); moved() tells how far each sample's beta went. Returns the number of steps.
@@ -48,71 +50,106 @@ class Middle {
     double start = -1.0;
     const Index many = 20 * level_.count() * level_.n_thresholds();  // rounding may keep it from its end
     while (steps < many && allowance.steps(steps) > 0) {
-      const double violation = level_.rank(dual_);
+      const double violation = level_.rank(balance_);
       if (start < 0.0) start = violation;
       if (!(violation > std::max(0.3 * tol, share * start))) break;
-      const auto chosen = set_.choose(level_, kept_, small_size_, violation, -std::max(violation, 10.0 * tol));
-      const Index done = work_off(chosen, {0.2 * tol, 0.3, std::min(8 * small_size_, allowance.steps(steps))});
+      const Index left = allowance.steps(steps), n_sets = sets_at_a_time(left);
+      auto chosen = choice_.choose(level_, kept_, n_sets * small_size_, violation, -std::max(violation, 10.0 * tol));
+      const bool had_kept = !kept_.empty();
+      kept_.clear();
+      const double share_of_sets = n_sets == 1 ? 0.3 : 0.1;  // several at a time better do more before they meet
+      const Effort effort{0.2 * tol, share_of_sets, std::min(8 * small_size_, left / n_sets)};
+      const Index done =
+          static_cast<Index>(chosen.size()) <= small_size_ ? one(std::move(chosen), effort) : several(chosen, effort);
       steps += done;
-      if ((done == 0 && kept_.empty()) || allowance.stop()) break;
-      kept_ = done == 0 ? std::vector<Index>() : last_free(small_, chosen, small_size_ / 2);
+      if ((done == 0 && !had_kept) || allowance.stop()) break;
+      if (done == 0) kept_.clear();
     }
     return steps;
   }
 
  private:
-  Index work_off(std::span<const Index> chosen, const Effort& effort) {
-    small_.take(level_, chosen);
-    gather(chosen);
-    std::fill(small_moved_.begin(), small_moved_.end(), 0.0);
-    const Index done = inner_.run(small_, {small_values_.data(), stride_for(small_.count())}, small_moved_, effort);
-    small_.give_back(level_, chosen);
-    apply(chosen);
+  static constexpr int most_sets = 4;
+  static constexpr Index room_for_sets = 4;  // times what a set holds
+
+  Index sets_at_a_time(Index steps_left) const {
+    const Index n_sets = static_cast<Index>(sets_.size());
+    return level_.count() < room_for_sets * small_size_ || steps_left < n_sets * small_size_ ? 1 : n_sets;
+  }
+
+  WorkingMatrix<T> matrix() const { return {values_.data(), stride()}; }
+
+  Index one(std::vector<Index>&& chosen, const Effort& effort) {
+    SmallSet<T>& set = *sets_[0];
+    set.take(level_, slots_, balance_, std::move(chosen));
+    const Index done = set.work(blocks_, matrix(), effort, false);
+    balance_ = set.balance();
+    take_over(set);
+    apply(set);
     return done;
   }
 
-  /// small_values = values[np.ix_(chosen, chosen)]
-  void gather(std::span<const Index> chosen) {
-    const Index count = small_.count(), length = stride_for(count);
-    if (blocks_.remake(small_.samples(), small_values_.data(), length)) return;
-    for (Index p = 0; p < count; ++p) {
-      const T* from = values_.data() + chosen[p] * stride();
-      for (Index q = 0; q < count; ++q) small_values_.data()[p * length + q] = from[chosen[q]];
+  Index several(std::span<const Index> chosen, const Effort& effort) {
+    const int n_sets = static_cast<int>(sets_.size());
+    for (int s = 0; s < n_sets; ++s) sets_[s]->take(level_, slots_, balance_, hand(chosen, s));
+    std::vector<Index> done(n_sets);
+    crew_.run(n_sets, [&](int s, int) {
+      done[s] = sets_[s]->work(blocks_, matrix(), effort, true);
+      sets_[s]->respond(matrix(), level_.length());
+    });
+    Index steps = 0;
+    for (int s = 0; s < n_sets; ++s) {
+      steps += done[s];
+      if (s > 0 && !sets_[s]->pays(level_.score(), slots_, balance_)) continue;
+      sets_[s]->carry(balance_);
+      take_over(*sets_[s]);
+      for (Index p = 0; p < level_.length(); ++p) level_.score()[p] += sets_[s]->response()[p];
     }
+    return steps;
   }
 
-  /// score += small_moved @ values[chosen]
-  void apply(std::span<const Index> chosen) {
-    rows_.clear();
-    weights_.clear();
-    for (std::size_t p = 0; p < chosen.size(); ++p)
-      if (small_moved_[p] != 0.0) {
-        moved_[chosen[p]] += small_moved_[p];
-        rows_.push_back(values_.data() + chosen[p] * stride());
-        weights_.push_back(small_moved_[p]);
-      }
-    while (rows_.size() % 4 != 0) rows_.push_back(rows_.back()), weights_.push_back(0.0);
+  /// Every so-manieth; the first two, who may be the pair that violates most, stay together.
+  std::vector<Index> hand(std::span<const Index> chosen, int s) const {
+    std::vector<Index> dealt;
+    const std::size_t n_sets = sets_.size();
+    for (std::size_t i = s; i < chosen.size(); i += n_sets) {
+      const bool swapped = i == 1 || i == n_sets;
+      dealt.push_back(chosen[swapped && n_sets < chosen.size() ? n_sets + 1 - i : i]);
+    }
+    return dealt;
+  }
+
+  void take_over(const SmallSet<T>& set) {
+    set.give_back(level_, slots_);
+    for (std::size_t p = 0; p < set.chosen().size(); ++p) moved_[set.chosen()[p]] += set.moved()[p];
+    const auto kept = last_free(set.level(), set.chosen(), small_size_ / 2);
+    kept_.insert(kept_.end(), kept.begin(), kept.end());
+  }
+
+  /// score += moved @ values[chosen]
+  void apply(const SmallSet<T>& set) {
+    movers_.find(set, matrix());
     constexpr std::size_t worth_threads = 1 << 16;  // values of K
-    const int n_tasks = rows_.size() * level_.length() < worth_threads ? 1 : crew_.n_tasks();
+    const int n_tasks = movers_.rows.size() * level_.length() < worth_threads ? 1 : crew_.n_tasks();
     crew_.run(n_tasks, [&](int task, int) {
       const Share share(level_.length() / 16, task, n_tasks);
-      for (std::size_t r = 0; r < rows_.size(); r += 4)
-        add_four(level_.score(), weights_.data() + r, rows_.data() + r, 16 * share.begin, 16 * share.end);
+      for (std::size_t r = 0; r < movers_.rows.size(); r += 4)
+        add_four(level_.score(), movers_.weights.data() + r, movers_.rows.data() + r, 16 * share.begin, 16 * share.end);
     });
   }
 
-  Dual& dual_;
+  Slots& slots_;
+  Balance& balance_;
   Blocks<T>& blocks_;
   Crew& crew_;
-  Inner<T> inner_;
-  Level<T> level_, small_;
+  Level<T> level_;
   Index small_size_;
-  WorkingSet<T> set_;
-  Buffer<T> values_, small_values_;
-  std::vector<double> moved_, small_moved_;
+  WorkingSet<T> choice_;
+  Buffer<T> values_;
+  std::vector<std::unique_ptr<SmallSet<T>>> sets_;
+  std::vector<double> moved_;
   std::vector<Index> kept_;
-  std::vector<const T*> rows_;
-  std::vector<double> weights_;
+  typename SmallSet<T>::Movers movers_;
 };
 
 }  // namespace ordsvm::block

@@ -36,8 +36,9 @@ Stop = Callable[[], bool]
 
 MOST_SYSTEMS = 12
 GROWTH = 1.35  # the number of free hinges may grow to so many times what it was
-MOST_CHANGES = 0.12  # of them that may change sides at a time, besides a FEW: where more do, the end is not near
-FEW = 20
+MOST_CHANGES = 0.12  # of them that may change sides at first: where more do, the end is not near
+FALL = 0.6  # of the changes from one system to the next; a few more never matter
+FEW = 10
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def newton(
     cap = problem.hinges.cap
     low, up = start.alpha <= 1e-9 * cap, start.alpha >= (1 - 1e-9) * cap
     n_free = np.count_nonzero(~(low | up))
+    most_changes = MOST_CHANGES * n_free
     systems = Systems(problem, matrix, start, tol, n_threads)
     for _ in range(MOST_SYSTEMS):
         if stop() or not 0 < np.count_nonzero(~(low | up)) <= GROWTH * n_free:
@@ -69,8 +71,10 @@ def newton(
         outside = np.abs(point.alpha - np.clip(point.alpha, 0.0, cap)).sum()
         if not np.any(rises | falls) and matrix.largest * outside <= 0.1 * tol:
             return systems.settled(point, b)
-        if np.count_nonzero(below | above | rises | falls) > FEW + MOST_CHANGES * n_free:
+        changes = np.count_nonzero(below | above | rises | falls)
+        if changes > FEW + most_changes:
             return None
+        most_changes = FALL * changes
         low, up = (low & ~rises) | below, (up & ~falls) | above
     return None
 

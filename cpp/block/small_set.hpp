@@ -1,0 +1,125 @@
+// A few hundred samples of a working set, worked on with all of their K at hand and everything else left alone.
+//
+// A set has copies of all that its steps change, so several sets can be worked on at a time; what came of it is taken
+// over, or not, afterwards.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "blocks.hpp"
+#include "inner.hpp"
+
+namespace ordsvm::block {
+
+/// K of a working set: row p is at values + p * stride.
+template <class T>
+struct WorkingMatrix {
+  const T* values;
+  Index stride;
+  const T* row(Index p) const { return values + p * stride; }
+};
+
+inline constexpr Index padded_to(Index count, Index width) { return (count + width - 1) / width * width; }
+
+template <class T>
+class SmallSet {
+ public:
+  SmallSet(Index capacity, const Balance& balance)
+      : level_(capacity, balance.n_thresholds()),
+        slots_(balance.n_thresholds()),
+        before_(balance),
+        balance_(balance),
+        inner_(level_, slots_, balance_),
+        values_(padded_to(capacity, lanes<T>) * capacity),
+        moved_(capacity) {}
+
+  const Level<T>& level() const { return level_; }
+  const Balance& balance() const { return balance_; }
+  std::span<const Index> chosen() const { return chosen_; }
+  std::span<const double> moved() const { return {moved_.data(), chosen_.size()}; }
+
+  /// The samples at these positions of a working set.
+  void take(const Level<T>& level, const Slots& slots, const Balance& balance, std::vector<Index>&& chosen) {
+    chosen_ = std::move(chosen);
+    level_.take(level, chosen_);
+    slots_.take(slots, level_.samples());
+    before_ = balance_ = balance;
+    std::fill(moved_.begin(), moved_.end(), 0.0);
+  }
+
+  /// Steps on them; returns how many. `alone`: by the calling thread only.
+  Index work(Blocks<T>& blocks, const WorkingMatrix<T>& matrix, const Effort& effort, bool alone) {
+    const Index length = padded_to(level_.count(), lanes<T>);
+    if (!blocks.remake(level_.samples(), values_.data(), length, alone)) gather(matrix, length);
+    return inner_.run({values_.data(), length}, moved_, effort);
+  }
+
+  /// response = moved @ K[chosen]
+  void respond(const WorkingMatrix<T>& matrix, Index length) {
+    response_.assign(length, T(0));
+    movers_.find(*this, matrix);
+    for (std::size_t r = 0; r < movers_.rows.size(); r += 4)
+      add_four(response_.data(), movers_.weights.data() + r, movers_.rows.data() + r, 0, length);
+  }
+  std::span<const T> response() const { return response_; }
+
+  /// Whether the objective falls by these moves when they are made after others: scores of the working set and `now` are
+  /// those of today.
+  bool pays(const T* score, const Slots& slots, const Balance& now) const {
+    double change = -slots_.earned(slots, level_.samples());
+    for (std::size_t p = 0; p < chosen_.size(); ++p)
+      change += moved_[p] * (score[chosen_[p]] + 0.5 * static_cast<double>(response_[chosen_[p]]));
+    for (Index k = 0; k < now.n_thresholds(); ++k) {
+      const double risen = before_.threshold(k) - balance_.threshold(k);  // gamma
+      change += risen * (0.5 * risen - now.threshold(k));
+    }
+    return change < 0.0;
+  }
+
+  /// Makes the moves known, but for scores and thresholds.
+  void give_back(Level<T>& level, Slots& slots) const {
+    level_.give_back(level, chosen_);
+    slots_.give_back(slots, level_.samples());
+  }
+  /// The thresholds of somebody else move as those of this set have.
+  void carry(Balance& other) const { other.follow(before_, balance_); }
+
+  /// Rows of those that have moved, four at a time; the last ones may have no weight.
+  struct Movers {
+    std::vector<const T*> rows;
+    std::vector<double> weights;
+    void find(const SmallSet& set, const WorkingMatrix<T>& matrix) {
+      rows.clear();
+      weights.clear();
+      for (std::size_t p = 0; p < set.chosen_.size(); ++p)
+        if (set.moved_[p] != 0.0) {
+          rows.push_back(matrix.row(set.chosen_[p]));
+          weights.push_back(set.moved_[p]);
+        }
+      while (rows.size() % 4 != 0) rows.push_back(rows.back()), weights.push_back(0.0);
+    }
+  };
+
+ private:
+  /// values = matrix[np.ix_(chosen, chosen)]
+  void gather(const WorkingMatrix<T>& matrix, Index length) {
+    const Index count = level_.count();
+    for (Index p = 0; p < count; ++p) {
+      const T* from = matrix.row(chosen_[p]);
+      for (Index q = 0; q < count; ++q) values_.data()[p * length + q] = from[chosen_[q]];
+    }
+  }
+
+  std::vector<Index> chosen_;
+  Level<T> level_;
+  Slots slots_;
+  Balance before_, balance_;
+  Inner<T> inner_;
+  Buffer<T> values_;
+  std::vector<double> moved_;
+  std::vector<T> response_;
+  Movers movers_;
+};
+
+}  // namespace ordsvm::block

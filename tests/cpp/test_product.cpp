@@ -1,4 +1,5 @@
 // K beta, by one thread and by several.
+#include "block/part.hpp"
 #include "check.hpp"
 #include "odd_rows.hpp"
 #include "product.hpp"
@@ -20,6 +21,23 @@ TEST(product_is_the_matrix_times_beta) {
   Monitor hasty([](Index, Index) { return true; });
   std::this_thread::sleep_for(milliseconds(60));
   CHECK(!product(*space.rows, beta, out, hasty, 0, 0));
+}
+
+TEST(parts_of_k_are_what_the_formula_says) {
+  Random random(46);
+  const Data data(random, 150, 3, 2, 1.0);
+  const Space space(rbf, data);
+  std::vector<Index> rows, columns;
+  for (Index i = 0; i < data.n; i += 2) rows.push_back((7 * i) % data.n), columns.push_back(i / 3);
+  columns.resize(33);
+  for (const int n_threads : {1, 3}) {
+    Crew crew(n_threads);
+    std::vector<double> out(rows.size() * columns.size());
+    block::fill_part(*space.rows, rows, columns, out, crew);
+    const double* value = out.data();
+    for (const Index i : rows)
+      for (const Index j : columns) CHECK(std::abs(*value++ - space.matrix[i * data.n + j]) <= 1e-14);
+  }
 }
 
 /// Numbers x_i with K = x x': enough of them that threads are worth it, and K beta = x (x'beta) is known.

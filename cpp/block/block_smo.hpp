@@ -174,7 +174,7 @@ class BlockSmo {
   }
 
   void publish() {
-    slots_.write(variables_.alpha);
+    slots_.write(positions_, variables_.alpha);
     std::copy(balance_.thresholds().begin(), balance_.thresholds().end(), variables_.threshold.begin());
   }
 

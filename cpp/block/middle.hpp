@@ -91,9 +91,9 @@ class Middle {
 
   Index several(std::span<const Index> chosen, const Effort& effort) {
     const int n_sets = static_cast<int>(sets_.size());
-    for (int s = 0; s < n_sets; ++s) sets_[s]->take(level_, slots_, balance_, hand(chosen, s));
     std::vector<Index> done(n_sets);
     crew_.run(n_sets, [&](int s, int) {
+      sets_[s]->take(level_, slots_, balance_, hand(chosen, s));
       done[s] = sets_[s]->work(blocks_, matrix(), effort, true);
       sets_[s]->respond(matrix(), level_.length());
     });

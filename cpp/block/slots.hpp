@@ -107,8 +107,11 @@ class Slots {
     return sum;
   }
 
-  void write(std::span<double> alpha) const {
-    for (const Hinge& hinge : hinge_) alpha[hinge.number] = hinge.alpha;
+  /// Tells the table of hinges what alpha of these samples is.
+  void write(std::span<const Index> positions, std::span<double> alpha) const {
+    for (const Index p : positions)
+      for (Index h = begin_[p * n_thresholds_]; h < begin_[(p + 1) * n_thresholds_]; ++h)
+        alpha[hinge_[h].number] = hinge_[h].alpha;
   }
 
  private:

@@ -11,3 +11,23 @@
 #define ORDSVM_DISPATCH
 #endif
 #define ORDSVM_INLINE __attribute__((always_inline)) inline
+
+// A function marked ORDSVM_WIDEST is compiled for the last of them alone, and not to be called unless has_widest().
+#if defined(__x86_64__) && defined(__GNUC__)
+#define ORDSVM_WIDEST __attribute__((target("arch=x86-64-v4")))
+#else
+#define ORDSVM_WIDEST
+#endif
+
+namespace ordsvm {
+
+inline bool has_widest() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+  return false;
+#endif
+}
+
+}  // namespace ordsvm

@@ -30,6 +30,8 @@ struct Features {
 
   /// By how much, in roundings, a value of K may be off if distances come from norms: they cancel.
   double rounding_of_norms() const;
+  /// Whether that is so little that dense data may use norms, which are faster than differences.
+  bool norms_serve() const { return rounding_of_norms() <= 16.0; }
 };
 
 /// What gives rows of K. Calls from several threads at once are safe.

@@ -45,7 +45,7 @@ class ExactProduct {
     const Index first = begin / width_of_tile;  // earlier tiles have had their rows' values from these
     const Index n_tiles = n_support_tiles_ + samples_.tiles_for(static_cast<Index>(others_.size()));
     std::vector<std::vector<double>> row_sums(n_groups, std::vector<double>(end - begin, 0.0));
-    std::vector<Scratch<double>> scratch = samples_.scratches();
+    std::vector<Scratch<double>> scratch = samples_.scratches(crew_.size());
     std::atomic<bool> stop = false;
     crew_.run(n_groups, [&](int group, int thread) {
       const Share share(n_tiles - first, group, n_groups);

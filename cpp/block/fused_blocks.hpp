@@ -74,7 +74,7 @@ class FusedBlocks : public Blocks<T> {
  private:
   template <class Work>
   bool over_tiles(Index n_tiles, int n_tasks, const Ask& ask, Work work) {
-    std::vector<Scratch<T>> scratch(n_tasks == 1 ? 1 : crew_.size(), samples_.scratch());
+    std::vector<Scratch<T>> scratch = samples_.scratches(n_tasks == 1 ? 1 : crew_.size());
     std::atomic<bool> stop = false;
     crew_.run(n_tasks, [&](int task, int thread) {
       const Share share(n_tiles, task, n_tasks);

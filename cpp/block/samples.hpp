@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "../buffer.hpp"
 #include "../kernels.hpp"
 #include "crew.hpp"
 #include "tiles.hpp"
@@ -12,10 +13,18 @@ namespace ordsvm::block {
 
 inline constexpr double long_row = 24.0;  // features from which on a row is worth keeping
 
+/// Memory of tiles, one after another, so that no vector of them lies across two lines of a cache.
+template <class T>
+struct TileSpace {
+  Buffer<T> values{0}, norm{0};
+  Buffer<std::uint8_t> steps{0}, starts{0};
+};
+
 /// Where a thread makes a tile.
 template <class T>
 struct Scratch {
-  std::vector<T> values, norm;
+  TileSpace<T> tile;
+  std::vector<T> rows;  // a few dense ones
   std::vector<SampleIndex> columns;
   std::vector<double> numbers;
 };
@@ -31,12 +40,12 @@ class Samples {
   static Index tiles_for(Index count) { return (count + lanes<T> - 1) / lanes<T>; }
   const Kernel& kernel() const { return features_.kernel; }
   const Features& features() const { return features_; }
-  Index tile_size() const { return features_.n_columns * lanes<T>; }
+  Form form() const { return form_; }
   /// As many rows as are packed at a time.
   Index rows_at_a_time() const;
   Scratch<T> scratch() const;
-  /// One for every thread.
-  std::vector<Scratch<T>> scratches() const { return std::vector<Scratch<T>>(crew_.size(), scratch()); }
+  /// One for each of `count` threads.
+  std::vector<Scratch<T>> scratches(int count) const;
 
   PackedRows<T> pack(std::span<const Index> samples) const;
   /// The tile of these samples, at most as many as there are lanes.
@@ -45,18 +54,27 @@ class Samples {
   Tile<T> tile(Index t, Scratch<T>& scratch) const;
 
  private:
-  T part_of_norm(T value) const;
+  double part_of_norm(T value) const;
+  void make_lookup(Index most_ones);
+  TileSpace<T> space(Index n_tiles) const;
+  Tile<T> view(const TileSpace<T>& space, Index t) const;
   template <class Use>
   void read(Index i, Scratch<T>& scratch, Use use) const;
   template <class Number>
-  void fill(Index count, Number number, Scratch<T>& scratch, T* tile, T* norm) const;
+  void fill(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const;
+  template <class Number>
+  void fill_dense(Index count, Number number, Scratch<T>& scratch, T* values, T* norms) const;
+  template <class Number>
+  void fill_counts(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const;
 
   const RowSource& source_;
   Crew& crew_;
   Features features_;
-  bool sparse_;
-  std::vector<T> values_, norm_;  // the kept tiles, one after another
-  PackedRows<T> rows_;            // all rows, where they are sparse and tiles are kept
+  Form form_;
+  Lookup<T> lookup_;
+  TileSpace<T> kept_;
+  bool keeps_ = false;
+  PackedRows<T> rows_;  // all rows, where not all features are stored and tiles are kept
 };
 
 /// Whether tiles are worth while: the features must be known, and where rows are sparse a tile, most of which is not

@@ -2,13 +2,12 @@
 
 #include <cmath>
 
+#include "counts.hpp"
+#include "tile_uses.hpp"
 #include "vectors.hpp"
 
 namespace ordsvm::block {
 namespace {
-
-constexpr Index parts = 4;     // vectors in a tile
-constexpr Index together = 4;  // rows whose values are made before they are used
 
 constexpr bool is_dot(KernelKind kind) { return kind != KernelKind::rbf && kind != KernelKind::laplacian; }
 
@@ -96,54 +95,73 @@ ORDSVM_INLINE void raise(Vector<T>& value, const Parameters<T>& p) {
   value = result;
 }
 
+/// From the reductions of one row to its values of K.
 template <KernelKind kind, class T>
-ORDSVM_INLINE void apply(Vector<T>& value, const Parameters<T>& p) {
+ORDSVM_INLINE void apply(Vector<T>* value, const Parameters<T>& p) {
   if constexpr (kind == KernelKind::rbf || kind == KernelKind::laplacian) {
-    value *= p.exponent;
-    value = value < 0 ? value : Vector<T>{};  // a distance from norms may come out below 0
-    power_of_two<T>(value);
+    for (Index part = 0; part < parts; ++part) {
+      value[part] *= p.exponent;
+      value[part] = value[part] < 0 ? value[part] : Vector<T>{};  // a distance from norms may come out below 0
+    }
+    powers_of_two<parts, T>(value);
   } else if constexpr (kind == KernelKind::polynomial) {
-    value = p.gamma * value + p.coef0;
-    raise<T>(value, p);
+    for (Index part = 0; part < parts; ++part) {
+      value[part] = p.gamma * value[part] + p.coef0;
+      raise<T>(value[part], p);
+    }
   } else if constexpr (kind == KernelKind::sigmoid) {  // tanh(z) = 1 - 2 / (exp(2 z) + 1)
-    value = (p.gamma * value + p.coef0) * T(2.8853900817779268);
-    value = value < T(100) ? value : Vector<T>{} + T(100);
-    power_of_two<T>(value);
-    value = T(1) - T(2) / (value + T(1));
+    for (Index part = 0; part < parts; ++part) {
+      value[part] = (p.gamma * value[part] + p.coef0) * T(2.8853900817779268);
+      value[part] = value[part] < T(100) ? value[part] : Vector<T>{} + T(100);
+    }
+    powers_of_two<parts, T>(value);
+    for (Index part = 0; part < parts; ++part) value[part] = T(1) - T(2) / (value[part] + T(1));
   }
 }
 
-/// use(r, count, values) for every group of at most `together` rows, which begins with row r.
-template <KernelKind kind, bool sparse, class T, class Use>
+/// The distance from norms, once x.y is known.
+template <class T>
+ORDSVM_INLINE void take_distance(const Tile<T>& tile, T norm, Vector<T>* sum) {
+  for (Index part = 0; part < parts; ++part) {
+    Vector<T> other;
+    load(other, tile.norm + part * width<T>);
+    sum[part] = (norm + other) - 2 * sum[part];
+  }
+}
+
+/// values = K[rows r .. r + count - 1, tile]
+template <KernelKind kind, Form form, Index count, class T>
+ORDSVM_INLINE void make_values(const Parameters<T>& parameters, const Tile<T>& tile, const PackedRows<T>& rows, Index r,
+                               Vector<T> (*values)[parts]) {
+  const T* const row = rows.values.data() + r * rows.n_features;
+  if constexpr (form == Form::sparse)
+    for (Index s = 0; s < count; ++s) reduce_sparse<kind, T>(tile, rows, r + s, values[s]);
+  else if constexpr (form == Form::differences)
+    reduce_dense<kind, count, T>(tile, row, rows.n_features, values);
+  else
+    reduce_dense<KernelKind::linear, count, T>(tile, row, rows.n_features, values);
+  if constexpr (form == Form::norms)
+    for (Index s = 0; s < count; ++s) take_distance<T>(tile, rows.norm[r + s], values[s]);
+  for (Index s = 0; s < count; ++s) apply<kind, T>(values[s], parameters);
+}
+
+template <KernelKind kind, Form form, class T, class Use>
 ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin, Index end,
                          Use use) {
   const Parameters<T> parameters(kernel);
-  Vector<T> values[together][parts];
-  for (Index r = begin; r < end; r += together) {
-    const Index count = std::min(together, end - r);
-    if constexpr (sparse) {
-      for (Index s = 0; s < count; ++s) reduce_sparse<kind, T>(tile, rows, r + s, values[s]);
-    } else {
-      const T* row = rows.values.data() + r * rows.n_features;
-      if (count == together)
-        reduce_dense<kind, together, T>(tile, row, rows.n_features, values);
-      else
-        for (Index s = 0; s < count; ++s)
-          reduce_dense<kind, 1, T>(tile, row + s * rows.n_features, rows.n_features, values + s);
-    }
-    for (Index s = 0; s < count; ++s)
-      for (Index part = 0; part < parts; ++part) apply<kind, T>(values[s][part], parameters);
-    use(r, count, values);
-  }
+  const auto make = [&]<Index count>(Index r, Vector<T>(&values)[count][parts]) __attribute__((always_inline)) {
+    make_values<kind, form, count, T>(parameters, tile, rows, r, values);
+  };
+  visit_groups<T>(begin, end, make, use);
 }
 
 template <KernelKind kind, class T, class Use>
 ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin, Index end,
                          Use use) {
-  if (rows.sparse())
-    visit<kind, true>(kernel, tile, rows, begin, end, use);
-  else
-    visit<kind, false>(kernel, tile, rows, begin, end, use);
+  if (rows.form == Form::sparse) return visit<kind, Form::sparse>(kernel, tile, rows, begin, end, use);
+  if constexpr (kind == KernelKind::rbf)
+    if (rows.form == Form::norms) return visit<kind, Form::norms>(kernel, tile, rows, begin, end, use);
+  visit<kind, Form::differences>(kernel, tile, rows, begin, end, use);
 }
 
 template <class T, class Use>
@@ -163,78 +181,43 @@ ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const Packed
   }
 }
 
-template <class T>
-ORDSVM_INLINE void add_product_of(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin,
-                                  Index end, const double* weight, double* out) {
-  constexpr Index doubles = sizeof(double) / sizeof(T);  // vectors of double in a vector of T
-  Vector<double> sum[parts * doubles];
-  for (Index part = 0; part < parts * doubles; ++part) load(sum[part], out + part * width<double>);
-  const auto add = [&](Index r, Index count, const Vector<T>(*values)[parts]) __attribute__((always_inline)) {
-    for (Index part = 0; part < parts; ++part) {
-      Vector<T> group = static_cast<T>(weight[r]) * values[0][part];
-      for (Index s = 1; s < count; ++s) group += static_cast<T>(weight[r + s]) * values[s][part];
-      add_to(sum + part * doubles, group);
-    }
-  };
-  visit(kernel, tile, rows, begin, end, add);
-  for (Index part = 0; part < parts * doubles; ++part) store(out + part * width<double>, sum[part]);
-}
-
-template <class T>
-ORDSVM_INLINE void fill_values_of(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin,
-                                  Index end, T* out, Index stride) {
-  const auto copy = [&](Index r, Index count, const Vector<T>(*values)[parts]) __attribute__((always_inline)) {
-    for (Index s = 0; s < count; ++s)
-      for (Index part = 0; part < parts; ++part)
-        store(out + (r - begin + s) * stride + part * width<T>, values[s][part]);
-  };
-  visit(kernel, tile, rows, begin, end, copy);
-}
-
 }  // namespace
 
 ORDSVM_DISPATCH void add_product(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows,
                                  Index begin, Index end, const double* weight, double* out) {
-  add_product_of(kernel, tile, rows, begin, end, weight, out);
+  if (rows.form == Form::counts) return add_counted(tile, rows, begin, end, weight, out);
+  add_products<float>(weight, out,
+                      [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }
 
 ORDSVM_DISPATCH void add_product(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
                                  Index begin, Index end, const double* weight, double* out) {
-  add_product_of(kernel, tile, rows, begin, end, weight, out);
+  if (rows.form == Form::counts) return add_counted(tile, rows, begin, end, weight, out);
+  add_products<double>(weight, out,
+                       [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }
 
 ORDSVM_DISPATCH void add_symmetric(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
                                    Index begin, Index end, const double* weight, double* out, const double* lane_weight,
                                    double* row_out) {
-  Vector<double> sum[parts], other[parts];
-  for (Index part = 0; part < parts; ++part) {
-    load(sum[part], out + part * width<double>);
-    load(other[part], lane_weight + part * width<double>);
-  }
-  const auto add = [&](Index r, Index count, const Vector<double>(*values)[parts]) __attribute__((always_inline)) {
-    for (Index s = 0; s < count; ++s) {
-      Vector<double> across = {};
-      for (Index part = 0; part < parts; ++part) {
-        sum[part] += weight[r + s] * values[s][part];
-        across += other[part] * values[s][part];
-      }
-      double total = 0.0;
-      for (Index l = 0; l < width<double>; ++l) total += across[l];
-      row_out[r + s] += total;
-    }
-  };
-  visit(kernel, tile, rows, begin, end, add);
-  for (Index part = 0; part < parts; ++part) store(out + part * width<double>, sum[part]);
+  if (rows.form == Form::counts)
+    return add_counted_both_ways(tile, rows, begin, end, weight, out, lane_weight, row_out);
+  add_both_ways(weight, out, lane_weight, row_out,
+                [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }
 
 ORDSVM_DISPATCH void fill_values(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows,
                                  Index begin, Index end, float* out, Index stride) {
-  fill_values_of(kernel, tile, rows, begin, end, out, stride);
+  if (rows.form == Form::counts) return fill_counted(tile, rows, begin, end, out, stride);
+  copy_values(begin, out, stride,
+              [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }
 
 ORDSVM_DISPATCH void fill_values(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
                                  Index begin, Index end, double* out, Index stride) {
-  fill_values_of(kernel, tile, rows, begin, end, out, stride);
+  if (rows.form == Form::counts) return fill_counted(tile, rows, begin, end, out, stride);
+  copy_values(begin, out, stride,
+              [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }
 
 }  // namespace ordsvm::block

@@ -3,6 +3,7 @@
 #include "block/exact.hpp"
 #include "block/samples.hpp"
 #include "check.hpp"
+#include "dispatch.hpp"
 #include "solve.hpp"
 
 namespace ordsvm {
@@ -120,21 +121,74 @@ const std::vector<Kernel> kernels = {{KernelKind::linear, 1.0, 0.0, 3.0},      {
                                      {KernelKind::polynomial, 0.01, 2.0, 1.5}, {KernelKind::sigmoid, 0.3, 0.1, 3.0},
                                      {KernelKind::laplacian, 0.4, 0.0, 3.0}};
 
-/// `function(space, tolerance of values in float)` for all kernels, dense rows and sparse ones, short and long.
+/// A matrix as CSR.
+struct Sparse {
+  std::vector<double> values;
+  std::vector<std::int32_t> columns, starts{0};
+  Index n_rows, n_columns;
+
+  Sparse(const std::vector<double>& x, Index n, Index d) : n_rows(n), n_columns(d) {
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = 0; j < d; ++j)
+        if (x[i * d + j] != 0.0) values.push_back(x[i * d + j]), columns.push_back(static_cast<std::int32_t>(j));
+      starts.push_back(static_cast<std::int32_t>(values.size()));
+    }
+  }
+  CsrView<double, std::int32_t> view() const {
+    return {values.data(), columns.data(), starts.data(), n_rows, n_columns};
+  }
+};
+
+/// Values between -1 and 1, or ones, but for some that are 0.
+std::vector<double> samples_of(Random& random, Index size, double density, bool ones) {
+  std::vector<double> x = random.uniforms(size, -1.0, 1.0);
+  for (double& value : x) value = !random.chance(density) ? 0.0 : ones ? 1.0 : value;
+  return x;
+}
+
+/// `function(space)` for all kernels, rows that are stored as dense and as sparse ones, short and long, of zeros and
+/// ones and of others.
 template <class Function>
 void for_spaces(Index n, Function function) {
   Random random(77);
-  for (const double density : {1.0, 0.2})
-    for (const Index d : {3, 40}) {
-      std::vector<double> x = random.uniforms(n * d, -1.0, 1.0);
-      for (double& value : x)
-        if (!random.chance(density)) value = 0.0;
-      for (const Kernel& kernel : kernels) {
-        const check::Context here("kernel " + std::to_string(static_cast<int>(kernel.kind)) +
-                                  ", d = " + std::to_string(d) + ", density = " + std::to_string(density));
-        function(Space(kernel, x, n, d));
+  for (const bool ones : {false, true})
+    for (const double density : {1.0, 0.5, 0.2})
+      for (const Index d : {3, 40}) {
+        const std::vector<double> x = samples_of(random, n * d, density, ones);
+        const Sparse sparse(x, n, d);
+        for (const Kernel& kernel : kernels) {
+          const check::Context here("kernel " + std::to_string(static_cast<int>(kernel.kind)) +
+                                    ", d = " + std::to_string(d) + ", density = " + std::to_string(density) +
+                                    (ones ? ", ones" : ""));
+          Space space(kernel, x, n, d);
+          function(space);
+          space.rows = make_rows(kernel, sparse.view());
+          function(space);
+        }
       }
-    }
+}
+
+block::Form form_of(const Kernel& kernel, const std::vector<double>& x, Index n, bool as_csr = false) {
+  const Index d = static_cast<Index>(x.size()) / n;
+  const Sparse sparse(x, n, d);
+  const auto rows = as_csr ? make_rows(kernel, sparse.view()) : make_rows(kernel, DenseView<double>{x.data(), n, d});
+  Crew crew(1);
+  return block::Samples<double>(*rows, crew, false).form();
+}
+
+TEST(samples_are_met_in_the_form_that_suits_them) {
+  using block::Form;
+  Random random(79);
+  const Index n = 30, d = 40;
+  const std::vector<double> dense = samples_of(random, n * d, 1.0, false), few = samples_of(random, n * d, 0.2, false),
+                            ones = samples_of(random, n * d, 0.2, true), many = std::vector<double>(n * d, 1.0);
+  CHECK(form_of({KernelKind::rbf, 0.01}, dense, n) == Form::norms);
+  CHECK(form_of({KernelKind::rbf, 10.0}, dense, n) == Form::differences);  // norms would cancel
+  CHECK(form_of({KernelKind::laplacian, 0.01}, dense, n) == Form::differences);
+  CHECK(form_of({KernelKind::rbf, 10.0}, few, n, true) == Form::sparse);
+  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n, true) == (has_widest() ? Form::counts : Form::sparse));
+  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n) == (has_widest() ? Form::counts : Form::differences));
+  CHECK(form_of({KernelKind::rbf, 10.0}, many, n) == Form::differences);  // distances up to 80 are too many
 }
 
 TEST(exact_products_use_every_value_once_each_way) {

@@ -13,46 +13,47 @@ namespace {
 
 using simd::Reduction;
 
-// 32 bytes: with wider vectors the versions for machines that lack them are thirty times slower, while two of these
-// a cycle are as fast as one of 64 bytes.
+// 32 bytes where a function is compiled for all machines: with wider vectors the versions for those that lack them are
+// thirty times slower. Products of dense samples, where nearly all time goes, have a version with 64 besides, which needs
+// fewer instructions a product.
+template <class T, Index bytes = 32>
+using Vector [[gnu::vector_size(bytes)]] = T;
 template <class T>
 constexpr Index width = 32 / sizeof(T);
-template <class T>
-using Vector [[gnu::vector_size(32)]] = T;
 
-constexpr Index at_once = 3, parts = 4;  // samples and vectors whose products are in registers together, 12 of them
-constexpr Index features_at_once = 64;   // of a tile: 16 KB, half a first-level cache
+constexpr Index parts = 4;              // vectors of a tile whose products with some samples are in registers together
+constexpr Index features_at_once = 64;  // of a tile: 16 KB, half a first-level cache
 
 /// As many values as a vector of T holds, converted to T.
-template <class T, class U>
-ORDSVM_INLINE void load(Vector<T>& value, const U* from) {
-  using Raw [[gnu::vector_size(width<T> * sizeof(U))]] = U;
+template <class T, class V, class U>
+ORDSVM_INLINE void load(V& value, const U* from) {
+  using Raw [[gnu::vector_size(sizeof(V) / sizeof(T) * sizeof(U))]] = U;
   Raw raw;
   std::memcpy(&raw, from, sizeof raw);
-  value = __builtin_convertvector(raw, Vector<T>);
+  value = __builtin_convertvector(raw, V);
 }
 
-template <class T>
-ORDSVM_INLINE void store(T* to, const Vector<T>& value) {
+template <class T, class V>
+ORDSVM_INLINE void store(T* to, const V& value) {
   std::memcpy(to, &value, sizeof value);
 }
 
 /// value = abs(value), by clearing the bit of the sign.
-template <class T>
-ORDSVM_INLINE void take_absolute(Vector<T>& value) {
+template <class T, class V>
+ORDSVM_INLINE void take_absolute(V& value) {
   using Bits = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-  Vector<Bits> bits;
+  Vector<Bits, sizeof(V)> bits;
   std::memcpy(&bits, &value, sizeof bits);
   bits &= std::numeric_limits<Bits>::max();
   std::memcpy(&value, &bits, sizeof bits);
 }
 
-template <Reduction reduction, class T>
-ORDSVM_INLINE void accumulate(Vector<T>& sum, const Vector<T>& v, T x) {
+template <Reduction reduction, class T, class V>
+ORDSVM_INLINE void accumulate(V& sum, const V& v, T x) {
   if constexpr (reduction == Reduction::dot) {
     sum += v * x;
   } else {
-    Vector<T> difference = v - x;
+    V difference = v - x;
     if constexpr (reduction == Reduction::squared_distance)
       sum += difference * difference;
     else
@@ -60,49 +61,77 @@ ORDSVM_INLINE void accumulate(Vector<T>& sum, const Vector<T>& v, T x) {
   }
 }
 
-/// `rows` samples and half a tile: all sums stay in registers while the features of [begin, end) go by.
-template <Reduction reduction, Index rows, class T, class U>
+/// `rows` samples and some lanes of a tile: all sums stay in registers while the features of [begin, end) go by.
+template <Reduction reduction, Index rows, Index bytes, class T, class U>
 ORDSVM_INLINE void reduce_block(const U* X, Index stride, Index begin, Index end, const T* tile, T* out) {
-  Vector<T> sum[rows][parts] = {};
+  constexpr Index width = bytes / sizeof(T);
+  Vector<T, bytes> sum[rows][parts] = {};
   if (begin > 0)
     for (Index r = 0; r < rows; ++r)
-      for (Index part = 0; part < parts; ++part) load<T>(sum[r][part], out + r * lanes<T> + part * width<T>);
+      for (Index part = 0; part < parts; ++part) load<T>(sum[r][part], out + r * lanes<T> + part * width);
   for (Index j = begin; j < end; ++j) {
-    Vector<T> v[parts];
-    for (Index part = 0; part < parts; ++part) load<T>(v[part], tile + j * lanes<T> + part * width<T>);
+    Vector<T, bytes> v[parts];
+    for (Index part = 0; part < parts; ++part) load<T>(v[part], tile + j * lanes<T> + part * width);
     for (Index r = 0; r < rows; ++r)
       for (Index part = 0; part < parts; ++part)
         accumulate<reduction, T>(sum[r][part], v[part], static_cast<T>(X[r * stride + j]));
   }
   for (Index r = 0; r < rows; ++r)
-    for (Index part = 0; part < parts; ++part) store<T>(out + r * lanes<T> + part * width<T>, sum[r][part]);
+    for (Index part = 0; part < parts; ++part) store<T>(out + r * lanes<T> + part * width, sum[r][part]);
 }
 
-template <Reduction reduction, class T, class U>
+template <Reduction reduction, Index at_once, Index bytes, class T, class U>
 ORDSVM_INLINE void reduce(const DenseView<U>& X, const T* tile, T* out) {
   const Index d = X.n_columns;
   for (Index begin = 0; begin < std::max<Index>(d, 1); begin += features_at_once) {
     const Index end = std::min(begin + features_at_once, d);
-    for (Index side = 0; side < lanes<T>; side += parts * width<T>) {
+    for (Index side = 0; side < lanes<T>; side += parts * bytes / static_cast<Index>(sizeof(T))) {
       Index row = 0;
       for (; row + at_once <= X.n_rows; row += at_once)
-        reduce_block<reduction, at_once>(X.values + row * d, d, begin, end, tile + side, out + row * lanes<T> + side);
+        reduce_block<reduction, at_once, bytes>(X.values + row * d, d, begin, end, tile + side,
+                                                out + row * lanes<T> + side);
       for (; row < X.n_rows; ++row)
-        reduce_block<reduction, 1>(X.values + row * d, d, begin, end, tile + side, out + row * lanes<T> + side);
+        reduce_block<reduction, 1, bytes>(X.values + row * d, d, begin, end, tile + side, out + row * lanes<T> + side);
     }
   }
 }
 
+/// 12 sums in registers, of which all machines have 16.
 template <class T, class U>
 ORDSVM_INLINE void reduce(Reduction reduction, const DenseView<U>& X, const T* tile, T* out) {
   switch (reduction) {
     case Reduction::dot:
-      return reduce<Reduction::dot>(X, tile, out);
+      return reduce<Reduction::dot, 3, 32>(X, tile, out);
     case Reduction::squared_distance:
-      return reduce<Reduction::squared_distance>(X, tile, out);
+      return reduce<Reduction::squared_distance, 3, 32>(X, tile, out);
     case Reduction::manhattan:
-      return reduce<Reduction::manhattan>(X, tile, out);
+      return reduce<Reduction::manhattan, 3, 32>(X, tile, out);
   }
+}
+
+/// 16 sums in registers, of which there are 32.
+template <class T, class U>
+ORDSVM_WIDEST void reduce_widest(Reduction reduction, const DenseView<U>& X, const T* tile, T* out) {
+  switch (reduction) {
+    case Reduction::dot:
+      return reduce<Reduction::dot, 4, 64>(X, tile, out);
+    case Reduction::squared_distance:
+      return reduce<Reduction::squared_distance, 4, 64>(X, tile, out);
+    case Reduction::manhattan:
+      return reduce<Reduction::manhattan, 4, 64>(X, tile, out);
+  }
+}
+
+template <class T>
+ORDSVM_INLINE void distances_of(const double* row_norm, Index n_rows, const double* lane_norm, T* panel) {
+  for (Index row = 0; row < n_rows; ++row, panel += lanes<T>)
+    for (Index lane = 0; lane < lanes<T>; lane += width<T>) {
+      Vector<T> product, other;
+      load<T>(product, panel + lane);
+      load<T>(other, lane_norm + lane);
+      product = (static_cast<T>(row_norm[row]) + other) - 2 * product;
+      store<T>(panel + lane, product > 0 ? product : Vector<T>{});
+    }
 }
 
 constexpr Index whole = lanes<double> / width<double>;  // vectors in a tile of doubles
@@ -178,15 +207,23 @@ ORDSVM_INLINE void add_products(const T* K, Index n_rows, const double* weight, 
 }  // namespace
 
 ORDSVM_DISPATCH void reduce_panel(Reduction reduction, const DenseView<double>& X, const double* tile, double* out) {
-  reduce(reduction, X, tile, out);
+  has_widest() ? reduce_widest(reduction, X, tile, out) : reduce(reduction, X, tile, out);
 }
 
 ORDSVM_DISPATCH void reduce_panel(Reduction reduction, const DenseView<float>& X, const double* tile, double* out) {
-  reduce(reduction, X, tile, out);
+  has_widest() ? reduce_widest(reduction, X, tile, out) : reduce(reduction, X, tile, out);
 }
 
 ORDSVM_DISPATCH void reduce_panel(Reduction reduction, const DenseView<float>& X, const float* tile, float* out) {
-  reduce(reduction, X, tile, out);
+  has_widest() ? reduce_widest(reduction, X, tile, out) : reduce(reduction, X, tile, out);
+}
+
+ORDSVM_DISPATCH void take_distances(const double* row_norm, Index n_rows, const double* lane_norm, double* panel) {
+  distances_of(row_norm, n_rows, lane_norm, panel);
+}
+
+ORDSVM_DISPATCH void take_distances(const double* row_norm, Index n_rows, const double* lane_norm, float* panel) {
+  distances_of(row_norm, n_rows, lane_norm, panel);
 }
 
 ORDSVM_DISPATCH void reduce_row(Reduction reduction, const SparseRow<float, std::int32_t>& x,

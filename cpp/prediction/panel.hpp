@@ -16,6 +16,10 @@ void reduce_panel(simd::Reduction reduction, const DenseView<double>& X, const d
 void reduce_panel(simd::Reduction reduction, const DenseView<float>& X, const double* tile, double* out);
 void reduce_panel(simd::Reduction reduction, const DenseView<float>& X, const float* tile, float* out);
 
+/// panel[row][lane] = max(0, row_norm[row] + lane_norm[lane] - 2 * panel[row][lane]): squared distances from products.
+void take_distances(const double* row_norm, Index n_rows, const double* lane_norm, double* panel);
+void take_distances(const double* row_norm, Index n_rows, const double* lane_norm, float* panel);
+
 template <class T, class I>
 struct SparseRow {
   const T* values;

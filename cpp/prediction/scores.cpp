@@ -12,8 +12,8 @@
 namespace ordsvm::prediction {
 namespace {
 
-constexpr Index block_rows = 288;  // samples for which a tile is made
-constexpr Index panel_rows = 36;   // of them that meet it at a time: 9 KB of kernel values
+constexpr Index block_rows = 1152;  // samples for which a tile is made
+constexpr Index panel_rows = 36;    // of them that meet it at a time: 9 KB of kernel values
 
 /// The weights of the support vectors in a tile: weight[machine][lane], 0 in the lanes left over.
 template <Index n_lanes>
@@ -28,12 +28,12 @@ void take_weights(const Weights& weights, Index first, Index count, std::vector<
 template <class Compute, class Tile, class Data>
 class Worker {
  public:
-  Worker(const Kernel& kernel, const Data& samples, const Data& support, const Weights& weights)
+  Worker(const Kernel& kernel, const Data& samples, const Data& support, const Norms& norms, const Weights& weights)
       : kernel_(kernel),
         samples_(samples),
         n_support_(support.n_rows),
         weights_(weights),
-        tile_(support),
+        tile_(support, norms),
         panel_(panel_rows * lanes<Compute>) {}
 
   /// out = the scores of samples [begin, end); enough() is asked before every tile.
@@ -71,17 +71,29 @@ class Worker {
   std::vector<double> tile_weights_, totals_;
 };
 
+/// Norms where distances from them are faster than sums of differences, and as good.
+template <class T>
+Norms norms_that_serve(const Kernel& kernel, const DenseView<T>& samples, const DenseView<T>& support) {
+  constexpr Index worth_while = 16;  // features
+  if (kernel.kind != KernelKind::rbf || support.n_columns < worth_while) return {};
+  Norms norms{square_norms(samples), square_norms(support)};
+  double largest = 0.0;
+  for (const auto* part : {&norms.samples, &norms.support})
+    for (const double norm : *part) largest = std::max(largest, norm);
+  return Features{kernel, support.n_columns, 1.0, largest}.norms_serve() ? norms : Norms{};
+}
+
 /// Threads take blocks of samples as they come; where there is little to do, the caller does it alone.
 template <class Compute, class Tile, class Data>
-void run(const Kernel& kernel, const Data& samples, const Data& support, const Weights& weights, std::span<double> out,
-         int n_threads, const Ask& ask) {
+void run(const Kernel& kernel, const Data& samples, const Data& support, const Norms& norms, const Weights& weights,
+         std::span<double> out, int n_threads, const Ask& ask) {
   constexpr Index worth_a_thread = 1 << 17;  // kernel values
   const Index n = samples.n_rows;
   n_threads = static_cast<int>(std::min<Index>(n_threads, 1 + n * support.n_rows / worth_a_thread));
   const Index size = std::clamp<Index>(n / (4 * n_threads), panel_rows, block_rows);
   std::atomic<Index> next = 0;
   const auto work = [&](auto enough) {
-    Worker<Compute, Tile, Data> worker(kernel, samples, support, weights);
+    Worker<Compute, Tile, Data> worker(kernel, samples, support, norms, weights);
     for (Index begin = next.fetch_add(size); begin < n && !enough(); begin = next.fetch_add(size))
       worker.score(begin, std::min(begin + size, n), out, enough);
   };
@@ -95,16 +107,17 @@ void run(const Kernel& kernel, const Data& samples, const Data& support, const W
 template <class T>
 void scores(const Kernel& kernel, const DenseView<T>& samples, const DenseView<T>& support, const Weights& weights,
             std::span<double> out, int n_threads, const Ask& ask) {
+  const Norms norms = norms_that_serve(kernel, samples, support);
   if constexpr (std::is_same_v<T, float>)
     if (reduction_of(kernel.kind) != simd::Reduction::dot)
-      return run<float, Tile<float, float>>(kernel, samples, support, weights, out, n_threads, ask);
-  run<double, Tile<double, T>>(kernel, samples, support, weights, out, n_threads, ask);
+      return run<float, Tile<float, float>>(kernel, samples, support, norms, weights, out, n_threads, ask);
+  run<double, Tile<double, T>>(kernel, samples, support, norms, weights, out, n_threads, ask);
 }
 
 template <class T, class I>
 void scores(const Kernel& kernel, const CsrView<T, I>& samples, const CsrView<T, I>& support, const Weights& weights,
             std::span<double> out, int n_threads, const Ask& ask) {
-  run<double, SparseTile<T, I>>(kernel, samples, support, weights, out, n_threads, ask);
+  run<double, SparseTile<T, I>>(kernel, samples, support, Norms{}, weights, out, n_threads, ask);
 }
 
 template void scores(const Kernel&, const DenseView<float>&, const DenseView<float>&, const Weights&, std::span<double>,

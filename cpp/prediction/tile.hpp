@@ -5,35 +5,62 @@
 #include <cmath>
 #include <vector>
 
+#include "buffer.hpp"
 #include "kernels.hpp"
 #include "prediction/panel.hpp"
 
 namespace ordsvm::prediction {
 
+/// sum(x**2) of every row.
+template <class T>
+std::vector<double> square_norms(const DenseView<T>& data) {
+  std::vector<double> norms(data.n_rows, 0.0);
+  for (Index i = 0; i < data.n_rows; ++i)
+    for (Index j = 0; j < data.n_columns; ++j) {
+      const double value = data.values[i * data.n_columns + j];
+      norms[i] += value * value;
+    }
+  return norms;
+}
+
+/// Norms of dense samples and support vectors, from which distances come if they serve; else they are empty.
+struct Norms {
+  std::vector<double> samples, support;
+  bool serve() const { return !support.empty(); }
+};
+
 /// Dense support vectors: values[feature][lane].
 template <class Compute, class T>
 class Tile {
  public:
-  explicit Tile(const DenseView<T>& support) : support_(support), values_(support.n_columns * lanes<Compute>) {}
+  Tile(const DenseView<T>& support, const Norms& norms)
+      : support_(support), norms_(norms), values_(support.n_columns * lanes<Compute>) {}
 
   /// Takes `count` support vectors from `first` on; the last of them stands in the lanes left over.
   void take(Index first, Index count) {
-    const T* const from = support_.values + first * support_.n_columns;
-    for (Index lane = 0; lane < lanes<Compute>; ++lane) {
-      const T* const x = from + std::min(lane, count - 1) * support_.n_columns;
-      for (Index j = 0; j < support_.n_columns; ++j) values_[j * lanes<Compute> + lane] = static_cast<Compute>(x[j]);
-    }
+    constexpr Index at_once = 64;  // features: what is written stays in the first-level cache until it is full
+    const Index d = support_.n_columns;
+    const auto row = [&](Index lane) { return first + std::min(lane, count - 1); };
+    for (Index begin = 0; begin < d; begin += at_once)
+      for (Index lane = 0; lane < lanes<Compute>; ++lane)
+        for (Index j = begin; j < std::min(begin + at_once, d); ++j)
+          values_.data()[j * lanes<Compute> + lane] = static_cast<Compute>(support_.values[row(lane) * d + j]);
+    if (!norms_.serve()) return;
+    for (Index lane = 0; lane < lanes<Compute>; ++lane) norm_[lane] = norms_.support[row(lane)];
   }
 
   /// out[row][lane] for `count` samples from `first` on.
   void reduce(simd::Reduction reduction, const DenseView<T>& samples, Index first, Index count, Compute* out) const {
-    reduce_panel(reduction, {samples.values + first * samples.n_columns, count, samples.n_columns}, values_.data(),
-                 out);
+    const DenseView<T> rows{samples.values + first * samples.n_columns, count, samples.n_columns};
+    reduce_panel(norms_.serve() ? simd::Reduction::dot : reduction, rows, values_.data(), out);
+    if (norms_.serve()) take_distances(norms_.samples.data() + first, count, norm_, out);
   }
 
  private:
   DenseView<T> support_;
-  std::vector<Compute> values_;
+  const Norms& norms_;
+  Buffer<Compute> values_;
+  double norm_[lanes<Compute>];
 };
 
 /// CSR support vectors: values[slot][lane], a slot for every feature that one of them has. Features get their slots
@@ -42,7 +69,7 @@ class Tile {
 template <class T, class I>
 class SparseTile {
  public:
-  explicit SparseTile(const CsrView<T, I>& support) : support_(support), slot_(support.n_columns, absent) {}
+  SparseTile(const CsrView<T, I>& support, const Norms&) : support_(support), slot_(support.n_columns, absent) {}
 
   void take(Index first, Index count) {
     for (const I column : features_) slot_[column] = absent;

@@ -103,6 +103,15 @@ TEST(scores_are_sums_of_kernel_values) {
     }
 }
 
+TEST(distances_from_norms_are_as_good_where_norms_are_small) {
+  const Case c{75, 70, 70, 2};
+  for (const double gamma : {0.01, 0.4}) {  // norms serve, and do not
+    const Kernel kernel{KernelKind::rbf, gamma};
+    CHECK(c.error_of(kernel, dense<double>(kernel, c)) <= 1e-13);
+    CHECK(c.error_of(kernel, dense<float>(kernel, c)) <= 1e-4);
+  }
+}
+
 TEST(threads_do_not_change_a_score) {
   const Case c{1500, 400, 3, 2};
   const std::vector<double> alone = dense<double>(rbf, c);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import reprlib
 from collections.abc import Callable, Iterable
 from numbers import Integral, Real
@@ -21,16 +22,20 @@ def shortened(value: Any) -> str:
 
 def check_number(name: str, value: Any, allowed: str, test: Callable[[Any], bool]) -> float:
     """`value` as a float if it is a real, finite number that passes `test`."""
-    message = f"{name}={shortened(value)} is not valid: give {allowed}."
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ValueError(message)
-    try:
-        number = float(value)
-    except OverflowError:
-        raise ValueError(message) from None
-    if not np.isfinite(number) or not test(number):
-        raise ValueError(message)
+    number = _number(value)
+    if not math.isfinite(number) or not test(number):
+        raise ValueError(f"{name}={shortened(value)} is not valid: give {allowed}.")
     return number
+
+
+def _number(value: Any) -> float:
+    """NaN for all that is no real number."""
+    if isinstance(value, bool) or not isinstance(value, (float, Real)):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def as_floats(name: str, values: Any) -> Floats:

@@ -48,7 +48,7 @@ def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordi
         categories = ordered_dtype_categories(y)
     classes = _order_by_value(labels) if categories is None else category_array(categories)
     codes = rank_codes(labels, classes)
-    _require_two_classes(classes, codes, estimator_name)
+    _require_two_classes(classes[np.unique(codes)], estimator_name)
     return Ranks(classes, codes)
 
 
@@ -61,8 +61,8 @@ def encode_classes(y: Any, *, estimator_name: str = "Classification") -> Ranks:
     classes, codes = np.unique(labels, return_inverse=True)
     if not _clearly_classes(labels, classes):
         check_classification_targets(labels)
-    _require_two_classes(classes, codes, estimator_name)
-    return Ranks(classes, codes.astype(np.int64))
+    _require_two_classes(classes, estimator_name)
+    return Ranks(classes, codes.astype(np.int64, copy=False))
 
 
 def require_y(y: Any, estimator_name: str, kind: str) -> None:
@@ -200,11 +200,10 @@ def _clearly_classes(labels: NDArray[Any], classes: NDArray[Any]) -> bool:
     return whole and 2 * len(classes) <= len(labels)
 
 
-def _require_two_classes(classes: NDArray[Any], codes: NDArray[np.int64], estimator_name: str) -> None:
-    present = classes[np.unique(codes)].tolist()
+def _require_two_classes(present: NDArray[Any], estimator_name: str) -> None:
     if len(present) < 2:
         raise ValueError(
-            f"{estimator_name} needs at least two classes; y contains only one class: {_listed(present)}. "
+            f"{estimator_name} needs at least two classes; y contains only one class: {_listed(present.tolist())}. "
             "Give samples of another class too."
         )
 

@@ -55,7 +55,9 @@ class Hinges:
         cls, sample: ArrayLike, threshold: ArrayLike, sign: ArrayLike, offset: ArrayLike, cap: ArrayLike
     ) -> Hinges:
         """Builds the table from columns (arrays or scalars) in any order."""
-        columns = np.broadcast_arrays(sample, threshold, sign, offset, cap)
+        given = [np.asarray(column) for column in (sample, threshold, sign, offset, cap)]
+        length = max(column.size for column in given)
+        columns = [column if column.size == length else np.broadcast_to(column, length) for column in given]
         keep = np.flatnonzero(columns[4] > 0)
         order = keep[np.lexsort((columns[0][keep], columns[1][keep]))]
         return cls(
@@ -128,19 +130,29 @@ class Problem:
 
     # Objectives and certificate
 
+    def square_norm(self, alpha: Floats, score: Floats) -> float:
+        """‖w‖² = β'f"""
+        return _dot(self.beta(alpha), score)
+
     def primal(self, alpha: Floats, score: Floats, b: Floats) -> float:
+        return self._primal(self.square_norm(alpha, score), self.slope(score, b), b)
+
+    def _primal(self, square_norm: float, slope: Floats, b: Floats) -> float:
         penalty = b @ b if self.thresholds is Thresholds.PENALIZED else 0.0
-        losses = _dot(self.hinges.cap, np.maximum(0.0, -self.slope(score, b)))
-        return float(0.5 * (_dot(self.beta(alpha), score) + penalty) + losses)
+        return float(0.5 * (square_norm + penalty) + _dot(self.hinges.cap, np.maximum(0.0, -slope)))
 
     def dual(self, alpha: Floats, score: Floats) -> float:
-        gamma = self.gamma(alpha)
-        penalty = gamma @ gamma if self.thresholds is Thresholds.PENALIZED else 0.0
-        return float(_dot(self.hinges.offset, alpha) - 0.5 * (_dot(self.beta(alpha), score) + penalty))
+        return self._dual(alpha, self.square_norm(alpha, score))
+
+    def _dual(self, alpha: Floats, square_norm: float) -> float:
+        penalty = np.sum(self.gamma(alpha) ** 2) if self.thresholds is Thresholds.PENALIZED else 0.0
+        return float(_dot(self.hinges.offset, alpha) - 0.5 * (square_norm + penalty))
 
     def gap(self, alpha: Floats, score: Floats, b: Floats) -> float:
         """P − D as a sum of terms that are all ≥ 0, free of cancellation; α must be feasible, f = Kβ."""
-        slope = self.slope(score, b)
+        return self._gap(alpha, self.slope(score, b), b)
+
+    def _gap(self, alpha: Floats, slope: Floats, b: Floats) -> float:
         terms = float(np.sum(self.hinges.cap * np.maximum(0.0, -slope) + alpha * slope))
         if self.thresholds is Thresholds.PENALIZED:
             return terms + 0.5 * float(np.sum((b + self.gamma(alpha)) ** 2))
@@ -168,14 +180,15 @@ class Problem:
         times that for each of its hinges, and the smaller gap is not claimed.
         """
         b = self.best_thresholds(alpha, score) if b is None else b
-        primal, dual = self.primal(alpha, score, b), self.dual(alpha, score)
+        square_norm, slope = self.square_norm(alpha, score), self.slope(score, b)
+        primal, dual = self._primal(square_norm, slope, b), self._dual(alpha, square_norm)
         if self.thresholds is Thresholds.ORDERED and np.any(np.diff(b) < 0):
             primal = np.inf  # not allowed
         error = rounding * float(np.sum(self.hinges.cap + alpha))
         return Certificate(
             primal=primal,
             dual=dual,
-            gap=max(self.gap(alpha, score, b), primal - dual) + error,
+            gap=max(self._gap(alpha, slope, b), primal - dual) + error,
             violation=self.violation(alpha, score),
             thresholds=b,
         )

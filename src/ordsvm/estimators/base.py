@@ -6,9 +6,9 @@ This module and its siblings are the only ones that know scikit-learn's conventi
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,6 @@ from ordsvm.solvers.shared_matrix import SharedMatrix
 from ordsvm.solvers.team import usable_threads
 
 Floats = NDArray[np.float64]
-
-
-@runtime_checkable
-class KeepsMatrix(Protocol):
-    """A kernel that keeps cached rows from one fit to the next."""
-
-    def matrix(self, X: Any, cache_size: float) -> KernelMatrix: ...
 
 
 @dataclass(frozen=True)
@@ -197,9 +190,8 @@ class KernelMachine(Machine):
     def _kernel_matrix(self, kernel: Kernel, samples: Any) -> KernelMatrix:
         """A kernel that is used for many fits may have one for these samples from the last of them."""
         budget = float(self.cache_size)
-        if isinstance(kernel, KeepsMatrix):
-            return kernel.matrix(samples, budget)
-        return KernelMatrix(kernel.rows(samples), budget)
+        kept: Callable[[Any, float], KernelMatrix] | None = getattr(kernel, "matrix", None)
+        return KernelMatrix(kernel.rows(samples), budget) if kept is None else kept(samples, budget)
 
     def _samples(self, X: Any, order: NDArray[np.int64]) -> Any:
         """The samples of a problem in its order: rows of X, and the columns too where X is a kernel matrix."""

@@ -198,11 +198,11 @@ class SVC(ClassifierMixin, InterceptMachine):
         order = self._by_class(target.codes)
         codes, C = target.codes[order], C[order]
         questions = _questions(np.flatnonzero(present), self.multi_class)
-        return Task([self._binary(codes, C, *question) for question in questions], order, target.classes[present])
+        sides = [_sides(len(present), *question) for question in questions]
+        return Task([self._binary(side[codes], C) for side in sides], order, target.classes[present])
 
-    def _binary(self, codes: Ints, C: Floats, yes: Ints, no: Ints) -> Problem:
-        above, below = np.isin(codes, yes), np.isin(codes, no)
-        return formulations.svc(np.where(above, 1.0, -1.0), C * (above | below), self._thresholds())
+    def _binary(self, side: Floats, C: Floats) -> Problem:
+        return formulations.svc(np.where(side > 0, 1.0, -1.0), C * np.abs(side), self._thresholds())
 
     def _recover(self, task: Task, target: Ranks, solutions: Sequence[Solution]) -> None:
         super()._recover(task, target, solutions)
@@ -210,7 +210,9 @@ class SVC(ClassifierMixin, InterceptMachine):
         self.results_ = [solution.result for solution in solutions]
         self.n_iter_ = np.array([result.n_iter for result in self.results_])
         self._scheme = self.multi_class
-        self._group_support(target, np.isin(target.classes, task.classes))
+        present = np.zeros(len(target.classes), dtype=bool)
+        present[np.searchsorted(target.classes, task.classes)] = True
+        self._group_support(target, present)
 
     def _group_support(self, target: Ranks, present: NDArray[np.bool_]) -> None:
         """Support vectors class by class, as in scikit-learn, so that n_support_ tells where each class begins."""
@@ -228,6 +230,13 @@ def _questions(classes: Ints, multi_class: str) -> list[tuple[Ints, Ints]]:
     if multi_class == "ovo":
         return [(np.array([yes]), np.array([no])) for yes, no in combinations(classes, 2)]
     return [(classes[classes == yes], classes[classes != yes]) for yes in classes]
+
+
+def _sides(n_classes: int, yes: Ints, no: Ints) -> Floats:
+    """For every class 1 where it means yes, −1 where it means no, 0 where the question is not about it."""
+    side = np.zeros(n_classes)
+    side[yes], side[no] = 1.0, -1.0
+    return side
 
 
 def _votes(margins: Floats, n_classes: int, ties_to_first: bool) -> Floats:

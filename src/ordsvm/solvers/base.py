@@ -84,7 +84,7 @@ class KernelMatrix:
 
     def rounding(self, beta: Floats) -> float:
         """How far Kβ, summed in float64, may be from what it should be: an estimate."""
-        return float(self._roundings * np.finfo(np.float64).eps * self.largest * np.abs(beta).sum())
+        return float(self._roundings * sys.float_info.epsilon * self.largest * np.abs(beta).sum())
 
     def forget(self) -> None:
         """Gives back the memory of all rows."""
@@ -131,7 +131,8 @@ class Run:
         self.score = self.exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
         self.threshold = np.zeros(problem.n_thresholds)
         self._start_thresholds()
-        self._seen = (self.problem.beta(self.alpha), self.score.copy())
+        seen = np.zeros(problem.n_samples) if start is None else problem.beta(self.alpha)
+        self._seen = (seen, self.score.copy())
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
         self.look_every(control.report_every)
         self._next_look = self.started + CADENCE

@@ -26,7 +26,7 @@ void fill_part(const RowSource& source, std::span<const Index> rows, std::span<c
   const Samples<double> samples(source, crew, false);
   const PackedRows<double> packed = samples.pack(rows);
   const Index n = static_cast<Index>(columns.size());
-  std::vector<Scratch<double>> scratch = samples.scratches();
+  std::vector<Scratch<double>> scratch = samples.scratches(crew.size());
   const int n_tasks = crew.n_tasks();
   crew.run(n_tasks, [&](int task, int thread) {
     std::vector<double> values(at_a_time * width);

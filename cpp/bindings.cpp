@@ -279,8 +279,9 @@ void bind_solvers(nb::module_& m) {
   nb::enum_<Selection>(m, "Selection").value("mvp", Selection::mvp).value("second_order", Selection::second_order);
   nb::class_<Limits>(m, "Limits")
       .def(
-          "__init__", [](Limits* self, double tol, Index max_steps) { new (self) Limits{tol, max_steps}; }, "tol"_a,
-          "max_steps"_a);
+          "__init__",
+          [](Limits* self, double tol, Index max_steps, Index before) { new (self) Limits{tol, max_steps, before}; },
+          "tol"_a, "max_steps"_a, "steps_before"_a = 0);
   nb::class_<Cache>(m, "Cache", nb::type_slots(cache_slots))
       .def("block", &cached_block, "which"_a, "watch"_a)
       .def("product", &cached_product, "which"_a, "weight"_a, "watch"_a)

@@ -78,6 +78,18 @@ def test_threads_find_the_optimum_and_the_same_one_every_time(name, n_threads):
     assert first.objective == pytest.approx(alone.objective, rel=2e-4)
 
 
+@pytest.mark.parametrize("q2", [2, 3])
+@pytest.mark.parametrize("n_threads", [2, 3, 4])
+def test_a_pair_that_violates_is_not_torn_apart(q2, n_threads):
+    """Few support vectors, and smaller sets than threads."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3500, 8))
+    y = (X @ rng.normal(size=8) > 0).astype(int)
+    problem = FORMULATIONS["svc-free"](y, 2, 100.0)
+    result = solve(problem, KernelMatrix(Linear().rows(X)), Block(q2=q2), Control(n_threads=n_threads)).result
+    assert result.converged
+
+
 @every_treatment
 @pytest.mark.parametrize("max_iter", [0, 1, 100])
 def test_steps_are_counted_and_a_stopped_run_is_honest(name, max_iter):

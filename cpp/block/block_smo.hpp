@@ -10,8 +10,8 @@
 // Stops     when the violation is at most tol with scores recomputed in double from alpha, and the judge accepts the
 //           duality gap. If the recomputed scores say otherwise, it goes on from them: what is left to move is small,
 //           and so is the rounding of its product.
-// Threads   divide the tiles of products, of K of working sets and of the recomputation, and work on a small set each.
-//           The answer is the same whenever their number is.
+// Threads   divide the tiles of products, of K of working sets and of the recomputation, and work on a small set each,
+//           up to four of them. The answer is the same whenever their number is.
 #pragma once
 
 #include <cmath>
@@ -29,8 +29,8 @@ struct Options {
   Index q1 = 0;    // samples in a working set; 0: from the number of free hinges
   Index q2 = 256;  // samples in a small set
   int n_threads = 1;
-  double near = 0.0;       // a violation at which to stop if Newton's method would end sooner
-  Index steps_before = 0;  // steps that others have taken on the way here
+  double near = 0.0;         // a violation at which to stop if Newton's method would end sooner
+  Index steps_to_start = 0;  // steps that the given start is taken to have cost
 };
 
 template <class T>
@@ -65,12 +65,12 @@ class BlockSmo {
         [&](Index more) { return std::min(limits.max_steps, monitor.next_step()) - steps_ - more; },
         [&] { return monitor.interrupted(); }};
     const bool waits = options_.near > 3.0 * limits.tol;  // for the violation to fall to `near`
+    before_ = options_.steps_to_start + limits.steps_before;
     for (bool moved = true;;) {
       double violation = top_.rank(balance_);
       const bool far = waits && violation > options_.near;
-      if (waits && !far && violation > finish.aim() && worth_newton(violation, finish.tol()))
-        return outcome(Status::near);
-      if (!far && finish.tol() < least_tol<T>) return outcome(Status::imprecise);
+      const bool near = waits && !far && violation > finish.aim() && worth_newton(violation, finish.tol());
+      if (!far && !near && finish.tol() < least_tol<T>) return outcome(Status::imprecise);
       if (!(violation > finish.aim())) {
         if (!recompute(monitor)) return outcome(Status::stopped);
         if (const auto end = finish.decide(exact_violation())) return outcome(*end);
@@ -80,6 +80,7 @@ class BlockSmo {
       if (crawls(violation, finish.aim())) return outcome(Status::imprecise);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
+      if (near) return outcome(Status::near);
       const bool had_moved = std::exchange(moved, round(violation, far ? options_.near : finish.aim(), allowance));
       if (monitor.stopped()) return outcome(Status::stopped);
       if (!moved && !had_moved) return outcome(Status::imprecise);
@@ -115,16 +116,27 @@ class BlockSmo {
     return 10.0 + (features ? row_length(*features) : 100.0);
   }
 
-  /// Whether Newton's method is expected to cost half as much as the steps that are left. By measurement, every factor of e by
-  /// which the violation is to fall takes three tenths of the steps so far, and a step as long as 0.7 microseconds; the
-  /// method takes eight products of all samples with those that have a free hinge, and a system of the latter.
-  bool worth_newton(double violation, double tol) const {
+  /// Whether Newton's method is expected to cost half as much as the steps that are left. By measurement, every factor of e
+  /// by which the violation is to fall takes three tenths of the steps so far, and a step as long as 0.6 microseconds; the
+  /// method takes eight products of all samples with those that have a free hinge, one with all support vectors, and
+  /// systems of the former. Those are kept to a size of a few seconds, for nothing can interrupt them.
+  bool worth_newton(double violation, double tol) {
+    constexpr double most_free = 8192.0, matrices = 3.0, to_begin = 5000.0;
+    const double free = static_cast<double>(count_free()), n = static_cast<double>(hinges_.n_samples);
+    const double bytes = matrices * sizeof(double) * free * free;
+    if (free == 0.0 || free > most_free || bytes > static_cast<double>(cache_.budget())) return false;
+    const double left = 0.3 * static_cast<double>(before_ + steps_) * std::log(violation / tol);
+    const double products =
+        5e-5 * cost_of_a_value(source_) * n * (8.0 * free + static_cast<double>(slots_.count_support()));
+    if (!(left > 2.0 * (to_begin + products + 0.02 * free * free + 1.3e-5 * free * free * free))) return false;
+    cache_.leave(static_cast<std::size_t>(bytes));
+    return true;
+  }
+
+  Index count_free() const {
     Index free = 0;
     for (Index i = 0; i < hinges_.n_samples; ++i) free += top_.is_free(i);
-    const double z = static_cast<double>(free), n = static_cast<double>(hinges_.n_samples);
-    if (sizeof(double) * z * z > static_cast<double>(cache_.budget())) return false;
-    const double left = 0.3 * static_cast<double>(options_.steps_before + steps_) * std::log(violation / tol);
-    return left > 2.0 * (4e-4 * cost_of_a_value(source_) * z * n + 0.02 * z * z + 1.3e-5 * z * z * z);
+    return free;
   }
 
   static RowCache<T>& leaving(RowCache<T>& cache, std::size_t bytes) {
@@ -203,6 +215,7 @@ class BlockSmo {
   bool recompute(Monitor& monitor) {
     if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, kernel_rows(), crew_.size(), &crew_))
       return false;
+    balance_ = Balance(hinges_, variables_);
     round_scores();
     return true;
   }
@@ -232,7 +245,7 @@ class BlockSmo {
   WorkingSet<T> set_;
   std::vector<Index> positions_, kept_, rows_;
   std::vector<double> weights_;
-  Index steps_ = 0, rounds_since_ = 0;
+  Index before_ = 0, steps_ = 0, rounds_since_ = 0;
   double least_violation_ = infinite;
 };
 

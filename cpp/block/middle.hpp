@@ -1,6 +1,6 @@
 // The middle level: a working set of a few thousand samples with its part of K, worked off by small sets.
 //
-// Threads each work on a small set of their own at a time. All sets start from the same scores, so that their moves may
+// Up to four threads each work on a small set of their own at a time, unless thresholds are ordered. All sets start from the same scores, so that their moves may
 // get in each other's way: those of the first are made, and those of another if the objective still falls by them.
 #pragma once
 
@@ -90,17 +90,18 @@ class Middle {
   }
 
   Index several(std::span<const Index> chosen, const Effort& effort) {
-    const int n_sets = static_cast<int>(sets_.size());
+    const int n_sets = static_cast<int>(std::min(sets_.size(), chosen.size() / 2));
+    chosen = chosen.first(std::min<std::size_t>(chosen.size(), n_sets * small_size_));
     std::vector<Index> done(n_sets);
     crew_.run(n_sets, [&](int s, int) {
-      sets_[s]->take(level_, slots_, balance_, hand(chosen, s));
+      sets_[s]->take(level_, slots_, balance_, hand(chosen, s, n_sets));
       done[s] = sets_[s]->work(blocks_, matrix(), effort, true);
       sets_[s]->respond(matrix(), level_.length());
     });
     Index steps = 0;
     for (int s = 0; s < n_sets; ++s) {
-      steps += done[s];
       if (s > 0 && !sets_[s]->pays(level_.score(), slots_, balance_)) continue;
+      steps += done[s];
       sets_[s]->carry(balance_);
       take_over(*sets_[s]);
       for (Index p = 0; p < level_.length(); ++p) level_.score()[p] += sets_[s]->response()[p];
@@ -109,12 +110,11 @@ class Middle {
   }
 
   /// Every so-manieth; the first two, who may be the pair that violates most, stay together.
-  std::vector<Index> hand(std::span<const Index> chosen, int s) const {
+  static std::vector<Index> hand(std::span<const Index> chosen, std::size_t s, std::size_t n_sets) {
     std::vector<Index> dealt;
-    const std::size_t n_sets = sets_.size();
     for (std::size_t i = s; i < chosen.size(); i += n_sets) {
-      const bool swapped = i == 1 || i == n_sets;
-      dealt.push_back(chosen[swapped && n_sets < chosen.size() ? n_sets + 1 - i : i]);
+      const bool swapped = n_sets > 1 && (i == 1 || i == n_sets);
+      dealt.push_back(chosen[swapped ? n_sets + 1 - i : i]);
     }
     return dealt;
   }

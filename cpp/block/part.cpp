@@ -8,12 +8,20 @@
 namespace ordsvm::block {
 namespace {
 
-/// A row at a time, where nothing but rows is known. The caller's thread alone: rows may be those of a function.
+/// From whole rows, a few at a time, where nothing else is known: those of the shorter side, for K is symmetric. By the
+/// calling thread, for rows may be those of a function.
 void pick_from_rows(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns, double* out) {
-  std::vector<double> row(source.size());
-  for (const Index i : rows) {
-    source.row(i, std::span(row));
-    for (const Index j : columns) *out++ = row[j];
+  const bool turned = columns.size() < rows.size();
+  const auto made = turned ? columns : rows, picked = turned ? rows : columns;
+  constexpr std::size_t at_a_time = 16;
+  const std::size_t n = source.size();
+  std::vector<double> some(std::min(at_a_time, made.size()) * n);
+  for (std::size_t begin = 0; begin < made.size(); begin += at_a_time) {
+    const auto which = made.subspan(begin, std::min(at_a_time, made.size() - begin));
+    source.rows(which, some);
+    for (std::size_t r = 0; r < which.size(); ++r)
+      for (std::size_t p = 0; p < picked.size(); ++p)
+        out[turned ? p * columns.size() + begin + r : (begin + r) * columns.size() + p] = some[r * n + picked[p]];
   }
 }
 

@@ -97,7 +97,7 @@ class Slots {
     }
   }
 
-  /// (sign * offset * change of alpha).sum(): what moves since they were taken have earned, but for K.
+  /// (offset * change of alpha).sum(): what moves since they were taken have earned, but for K.
   double earned(const Slots& from, std::span<const Index> positions) const {
     double sum = 0.0;
     const Hinge* hinge = hinge_.data();
@@ -105,6 +105,15 @@ class Slots {
       for (Index h = from.begin_[p * n_thresholds_]; h < from.begin_[(p + 1) * n_thresholds_]; ++h, ++hinge)
         sum += hinge->level * hinge->sign * (hinge->alpha - from.hinge_[h].alpha);
     return sum;
+  }
+
+  /// Samples with an alpha above 0.
+  Index count_support() const {
+    Index total = 0;
+    for (std::size_t slot = 0; slot + 1 < begin_.size(); slot += n_thresholds_)
+      total += std::any_of(hinge_.begin() + begin_[slot], hinge_.begin() + begin_[slot + n_thresholds_],
+                           [](const Hinge& hinge) { return hinge.alpha > 0.0; });
+    return total;
   }
 
   /// Tells the table of hinges what alpha of these samples is.

@@ -12,6 +12,7 @@ namespace ordsvm {
 struct Limits {
   double tol = 1e-3;
   Index max_steps = 0;
+  Index steps_before = 0;  // steps that others have taken on the way here
 };
 
 struct Outcome {

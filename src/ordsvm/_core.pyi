@@ -76,7 +76,7 @@ class Rows:
 class Table: ...
 
 class Limits:
-    def __init__(self, tol: float, max_steps: int) -> None: ...
+    def __init__(self, tol: float, max_steps: int, steps_before: int = 0) -> None: ...
 
 class Cache:
     @property
@@ -144,7 +144,7 @@ def block(
     q2: int,
     n_threads: int,
     near: float,
-    steps_before: int,
+    steps_to_start: int,
 ) -> Outcome: ...
 
 Csr = tuple[NDArray[np.floating], NDArray[np.integer], NDArray[np.integer]]  # values, columns, starts

@@ -168,7 +168,7 @@ class Run:
         live = _core.LiveArrays(self.alpha, self.score, self.threshold, self.active)
         steps = self.control.max_iter if self.control.max_iter >= 0 else np.iinfo(np.int64).max
         for double_rows in (False, True) if precision == "float32" and self.matrix.fits_float else (True,):
-            limits = _core.Limits(self.control.tol, steps - self.n_iter)
+            limits = _core.Limits(self.control.tol, steps - self.n_iter, self.n_iter)
             self._earlier = (self.n_iter, self.kernel_rows)
             self._next_step = self.n_iter + self.report_every  # the core counts from here too
             outcome = solver(self.table(), self.matrix.cache(double_rows), limits, live, self, *options)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
@@ -13,9 +15,9 @@ from ordsvm.solvers.base import PRECISIONS, Precision, Run, check_count, check_o
 from ordsvm.solvers.newton import Point, newton
 from ordsvm.solvers.team import usable_threads
 
-NEAR = 0.05  # of the mean margin asked for: the violation from which Newton's method is tried
-NEARER = 0.2  # of that, should it fail there
-WORK_OF_A_START = 3  # steps a hinge that a given start is taken to have cost
+NEAR = 0.05  # of how much the levels that scores should reach differ: the violation from which Newton's method is tried
+NEARER = 0.2  # of that, or of where it led, for the next attempt
+STEPS_TO_START = 3  # a hinge
 
 
 @dataclass(frozen=True)
@@ -46,25 +48,37 @@ class Block:
 
     def solve(self, run: Run) -> None:
         n_threads, near = usable_threads(run.control.n_threads), self._near(run)
-        before = WORK_OF_A_START * len(run.alpha) if run.alpha.any() else 0
-        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, near, before + run.n_iter):
-            near = 0.0 if _jumps(run, n_threads) else NEARER * near
+        steps = steps_to_start(run)
+        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, near, steps):
+            near = NEARER * min(near, _jump(run, n_threads))
 
     def _near(self, run: Run) -> float:
         """The violation from which Newton's method is tried. Early stopping wants to see the whole way."""
         if not self.newton or run.control.examiner is not None:
             return 0.0
-        return NEAR * float(np.abs(run.problem.hinges.offset).mean())
+        level = run.problem.hinges.sign * run.problem.hinges.offset
+        return NEAR * float(level.std() or np.abs(level).mean())
 
 
-def _jumps(run: Run, n_threads: int) -> bool:
-    """Whether Newton's method has found the optimum: its point is taken then."""
+def steps_to_start(run: Run) -> int:
+    """What the given start is taken to have cost; that tells what the rest will cost."""
+    return STEPS_TO_START * len(run.alpha) if run.alpha.any() else 0
+
+
+def _jump(run: Run, n_threads: int) -> float:
+    """To where Newton's method leads, if it leads anywhere. Returns the violation there, or here."""
     start = Point(run.alpha.copy(), run.exact_scores())
-    with _libraries().limit(limits=1, user_api="blas"):  # idle threads of BLAS would go on and keep ours from a core
-        found = newton(run.problem, run.matrix, start, run.control.tol, n_threads, run.out_of_time)
-    point = found or start
+    with _one_thread_of_blas():
+        point = newton(run.problem, run.matrix, start, run.control.tol, n_threads, run.out_of_time) or start
     run.go_to(point.alpha, point.score)
-    return found is not None
+    return run.problem.violation(run.alpha, run.score)
+
+
+def _one_thread_of_blas() -> AbstractContextManager[object]:
+    """Idle threads of BLAS would go on and keep ours from a core. Their number is the main thread's to change."""
+    if threading.current_thread() is not threading.main_thread():
+        return nullcontext()
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 @cache

@@ -39,6 +39,7 @@ GROWTH = 1.35  # the number of free hinges may grow to so many times what it was
 MOST_CHANGES = 0.12  # of them that may change sides at first: where more do, the end is not near
 FALL = 0.6  # of the changes from one system to the next; a few more never matter
 FEW = 10
+TIMES_MENDED = 2  # b of a system
 
 
 @dataclass(frozen=True)
@@ -99,12 +100,11 @@ class Systems:
         alpha = np.where(low, 0.0, np.where(up, h.cap, self._start.alpha))
         moved = problem.beta(alpha - self._start.alpha)
         try:
-            samples, x, delta, b = self._between(free, moved, self._sums(problem.gamma(alpha)))
+            delta, b = self._between(free, moved, self._sums(problem.gamma(alpha)))
         except np.linalg.LinAlgError:
             return None
         alpha[free] += h.sign[free] * delta
-        moved[samples] += x
-        point = Point(alpha, self._start.score + self._rows.product(moved, self._n_threads))
+        point = Point(alpha, self._start.score + self._product(problem.beta(alpha - self._start.alpha)))
         return point, self._all_thresholds(point, b)
 
     def settled(self, point: Point, b: Floats) -> Point | None:
@@ -114,46 +114,53 @@ class Systems:
         alpha = np.clip(point.alpha, 0.0, h.cap)
         if problem.thresholds in (Thresholds.FREE, Thresholds.ORDERED):
             room = np.minimum(alpha, h.cap - alpha)
-            group = self._group[h.threshold]
-            for g, excess in enumerate(self._sums(problem.gamma(alpha))):
+            group, excess = self._group[h.threshold], self._sums(problem.gamma(alpha))
+            for g in np.unique(group):  # there may be thresholds without hinges
                 here = np.flatnonzero(group == g)
                 v = here[np.argmax(room[here])]
-                alpha[v] -= h.sign[v] * excess
+                alpha[v] -= h.sign[v] * excess[g]
         ordered = problem.thresholds is not Thresholds.ORDERED or bool(np.all(np.diff(b) >= 0))
-        return Point(alpha, point.score) if ordered and np.array_equal(alpha, problem.repair(alpha)) else None
+        if not ordered or not np.array_equal(alpha, problem.repair(alpha)):
+            return None
+        return Point(alpha, point.score + self._product(problem.beta(alpha - point.alpha)))
 
-    def _between(self, free: Ints, moved: Floats, gamma: Floats) -> tuple[Ints, Floats, Floats, Floats]:
-        """Samples with free hinges, their x, δ, and b of every group, where the others have moved and γ is now this."""
+    def _between(self, free: Ints, moved: Floats, gamma: Floats) -> tuple[Floats, Floats]:
+        """δ of the free hinges and b of every group, where the others have moved and γ is now this.
+
+        x and δ are sums of large numbers that nearly cancel, so that γ is not quite what it should be: b is mended by
+        what is left over.
+        """
         h, rho, n_groups = self._problem.hinges, self._ridge, self._n_groups
         samples, place = np.unique(h.sample[free].astype(np.int64), return_inverse=True)
         group, level = self._group[h.threshold[free]], h.sign[free] * h.offset[free]
         count = np.bincount(place).astype(np.float64)
         members = np.bincount(place * n_groups + group, minlength=len(samples) * n_groups).reshape(-1, n_groups)
-        share = members / count[:, np.newaxis]
-        mean = np.bincount(place, level) / count
-        wanted = mean - self._start.score[samples] - self._scores(samples, moved)
+        share, total = members / count[:, np.newaxis], members.sum(axis=0)
+        wanted = np.bincount(place, level) / count - self._start.score[samples] - self._scores(samples, moved)
         x, response = np.split(self._solved(samples, rho / count, np.column_stack([wanted, share])), [1], axis=1)
-        total = members.sum(axis=0)
-        b = self._balance(
-            share.T @ response + (np.diag(total) - share.T @ members) / rho,
-            gamma + share.T @ x[:, 0] + (np.bincount(group, level, n_groups) - members.T @ mean) / rho,
-            total > 0,
-        )
-        x = x[:, 0] + response @ np.nan_to_num(b)
-        mean = mean + share @ np.nan_to_num(b)
-        return samples, x, x[place] / count[place] + (b[group] + level - mean[place]) / rho, b
+        slope = share.T @ response + (np.diag(total) - share.T @ members) / rho
 
-    def _balance(self, slope: Floats, gamma: Floats, told: Flags) -> Floats:
-        """b with γ = -b or γ = 0, where γ = gamma + slope @ b; NaN where no free hinge tells it."""
-        b = np.zeros(len(gamma))
+        def delta(b: Floats) -> Floats:
+            apart = level + b[group]
+            apart -= (np.bincount(place, apart) / count)[place]
+            return ((x[:, 0] + response @ b) / count)[place] + apart / rho
+
+        b = np.zeros(n_groups)
+        for _ in range(1 + TIMES_MENDED):
+            b += self._balance(slope, gamma + np.bincount(group, delta(b), n_groups), b, total > 0)
+        told = total > 0 if self._problem.thresholds in (Thresholds.FREE, Thresholds.ORDERED) else True
+        return delta(b), np.where(told, b, np.nan)
+
+    def _balance(self, slope: Floats, gamma: Floats, b: Floats, told: Flags) -> Floats:
+        """By how much b should change so that γ = -b, or γ = 0 where a free hinge can do something about it."""
+        change = np.zeros(len(gamma))
         if self._problem.thresholds is Thresholds.PENALIZED:
-            b[:] = np.linalg.solve(slope + np.eye(len(gamma)), -gamma)
+            change[:] = np.linalg.solve(slope + np.eye(len(gamma)), -gamma - b)
         elif self._problem.thresholds is not Thresholds.NONE:
             if np.any(np.abs(gamma[~told]) > 1e-12 * self._start.alpha.sum()):
                 raise np.linalg.LinAlgError("Nobody is free to balance a threshold.")
-            b[~told] = np.nan
-            b[told] = np.linalg.solve(slope[np.ix_(told, told)], -gamma[told])
-        return b
+            change[told] = np.linalg.solve(slope[np.ix_(told, told)], -gamma[told])
+        return change
 
     def _all_thresholds(self, point: Point, b: Floats) -> Floats:
         """Of all thresholds: those that the system has not told are the best for these scores."""
@@ -174,6 +181,9 @@ class Systems:
         if self._system is None:
             self._system = ChangingSystem(self._part, self._problem.n_samples, samples, ridge)
         return self._system.solve(samples, ridge, right)
+
+    def _product(self, beta: Floats) -> Floats:
+        return self._rows.product(beta, self._n_threads)
 
     def _part(self, rows: Ints, columns: Ints) -> Floats:
         return self._rows.part(rows, columns, self._n_threads)

@@ -117,7 +117,7 @@ class BlockSmo {
   }
 
   /// Whether Newton's method is expected to cost half as much as the steps that are left. By measurement, every factor of e
-  /// by which the violation is to fall takes three tenths of the steps so far, and a step as long as 0.6 microseconds; the
+  /// by which the violation is to fall takes nearly half of the steps so far, and a step as long as 0.6 microseconds; the
   /// method takes eight products of all samples with those that have a free hinge, one with all support vectors, and
   /// systems of the former. Those are kept to a size of a few seconds, for nothing can interrupt them.
   bool worth_newton(double violation, double tol) {
@@ -125,7 +125,7 @@ class BlockSmo {
     const double free = static_cast<double>(count_free()), n = static_cast<double>(hinges_.n_samples);
     const double bytes = matrices * sizeof(double) * free * free;
     if (free == 0.0 || free > most_free || bytes > static_cast<double>(cache_.budget())) return false;
-    const double left = 0.3 * static_cast<double>(before_ + steps_) * std::log(violation / tol);
+    const double left = 0.45 * static_cast<double>(before_ + steps_) * std::log(violation / tol);
     const double products =
         5e-5 * cost_of_a_value(source_) * n * (8.0 * free + static_cast<double>(slots_.count_support()));
     if (!(left > 2.0 * (to_begin + products + 0.02 * free * free + 1.3e-5 * free * free * free))) return false;

@@ -9,6 +9,7 @@
 #include "linear/bindings.hpp"
 #include "prediction/bindings.hpp"
 #include "product.hpp"
+#include "search/bindings.hpp"
 #include "solvers/asygcd.hpp"
 #include "solvers/asyorgcd.hpp"
 #include "solvers/gcd.hpp"
@@ -336,4 +337,5 @@ NB_MODULE(_core, m) {
   ordsvm::linear::bind_linear(m);
   ordsvm::linear::bind_dcd(m);
   ordsvm::prediction::bind_prediction(m);
+  ordsvm::search::bind_search(m);
 }

@@ -18,8 +18,9 @@ from ordsvm.estimators.base import KernelMachine
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.machine import Machine
 from ordsvm.kernels import Kernel, Sigmoid
-from ordsvm.model_selection.block_newton import BlockNewton
+from ordsvm.model_selection.chain import Chain
 from ordsvm.model_selection.known_kernel import KernelStore, KnownKernel
+from ordsvm.model_selection.known_walk import KnownWalk
 from ordsvm.model_selection.paths import LIMITS, Judge, Outcome, Parameters, Samples, follow, grouped, may_follow
 from ordsvm.solvers import is_auto
 
@@ -127,39 +128,47 @@ class Evaluation:
         if not isinstance(self.machine, KernelMachine) or not may_follow(self.machine) or limited:
             return False
         n = len(self.y)
-        return 8.0 * n * n * (1 + 2 * self._workers()) <= self.memory_limit
+        matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
+        return matrices + 16.0 * n * n * self._workers() <= self.memory_limit
 
     def _kernel_jobs(self, own: Sequence[Parameters]) -> list[Job]:
         """All candidates with the same kernel. Those with bad parameters are left to fail by themselves."""
         views = [clone(self.machine)._check_training_data(view) for view in self._views]
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
         groups = grouped(own, lambda name: name in KERNEL_PARAMETERS)
-        failing = [places for places in groups if not all(self._is_valid(own[place]) for place in places)]
+        failing = [places for places in groups if not self._are_valid([own[place] for place in places])]
         plans: list[tuple[list[int], int, Kernel, Hashable]] = []
         for places, fold in product((places for places in groups if places not in failing), range(len(self.folds))):
             which = fold % len(views)
             kernel = self._fresh_machine(own[places[0]])._make_kernel(take(views[which], self.folds[fold].train))
             plans.append((places, fold, kernel, (which, kernel)))
         store = KernelStore(plan[-1] for plan in plans)
+        chain = Chain(plan[1] for plan in plans)
 
-        def run(places: list[int], fold: int, kernel: Kernel, name: Hashable) -> list[Outcome]:
+        def run(number: int, places: list[int], fold: int, kernel: Kernel, name: Hashable) -> list[Outcome]:
             known = KnownKernel(store.get(name, kernel, views[fold % len(views)]))
             chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
             samples = self._samples(fold, numbers, pairwise=False)
-            make = partial(self._machine_with, known, isinstance(kernel, Sigmoid))
-            outcomes = follow(make, chosen, *samples, self.judge)
+            make = partial(self._machine_with, known)
+            with chain.link(number) as (beside, mine):
+                walk = partial(KnownWalk, kernel=known, beside=beside, mine=mine)
+                ours = self._is_ours(kernel, chosen)
+                outcomes = follow(make, chosen, *samples, self.judge, walk if ours else None)
             store.used(name)
             return outcomes
 
-        shared = [Job(plan[0], plan[1], partial(run, *plan)) for plan in plans]
+        shared = [Job(plan[0], plan[1], partial(run, number, *plan)) for number, plan in enumerate(plans)]
         return shared + self._path_jobs(own, failing)
 
-    def _machine_with(self, known: KnownKernel, is_sigmoid: bool, parameters: Parameters) -> Any:
+    def _is_ours(self, kernel: Kernel, chosen: Sequence[Parameters]) -> bool:
         """Where the solver is left to us it is the one for known kernels, but not for the sigmoid, which is not
-        positive semidefinite: the answer depends on the solver. Side by side, fits have one thread each."""
+        positive semidefinite: the answer depends on the solver."""
+        solvers = [parameters.get("solver", self.machine.solver) for parameters in chosen]
+        return all(map(is_auto, solvers)) and not isinstance(kernel, Sigmoid)
+
+    def _machine_with(self, known: KnownKernel, parameters: Parameters) -> Any:
+        """Side by side, fits have one thread each."""
         machine = self._fresh_machine(parameters | {"kernel": known})
-        if is_auto(machine.solver) and not is_sigmoid:
-            machine.solver = BlockNewton()
         if self._workers() > 1:
             machine.n_threads = 1
         return machine
@@ -167,9 +176,15 @@ class Evaluation:
     def _workers(self) -> int:
         return min(effective_n_jobs(self.n_jobs), len(self.folds))
 
-    def _is_valid(self, parameters: Parameters) -> bool:
+    def _are_valid(self, candidates: Sequence[Parameters]) -> bool:
+        machine = self._fresh_machine(candidates[0])
+        names = set(machine.get_params(deep=False))
         try:
-            self._fresh_machine(parameters)._check_parameters()
+            for parameters in candidates:
+                if not names.issuperset(parameters):
+                    machine.set_params(**parameters)  # says which one there is not
+                vars(machine).update(parameters)
+                machine._check_parameters()
         except ValueError:
             return False
         return True

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cython_lapack
 
 from ordsvm import _core
-from ordsvm.kernels import Kernel, Precomputed
+from ordsvm.kernels import Custom, Kernel
 from ordsvm.solvers import KernelMatrix
 
 Floats = NDArray[np.float64]
@@ -22,38 +25,34 @@ T = TypeVar("T")
 _BLOCK_BYTES = 32 * 2**20  # of kernel values computed at a time
 
 
-class KnownMatrix(KernelMatrix):
-    """A kernel matrix whose values are all in memory."""
-
-    def __init__(self, values: Floats, cache_size: float) -> None:
-        super().__init__(_core.precomputed_rows(values), cache_size)
-        self.values = values
-
-
 @dataclass(frozen=True, eq=False)
 class KnownKernel(Kernel):
     """The kernel of samples whose values are all known: what stands for a sample is its number.
 
     So the machines need not know: they are given numbers as their samples, one column of them. What a fold needs is
-    cut out once, and serves all fits of the fold one after the other.
+    cut out once, and serves all fits of the fold one after the other. `known_scores`: those of a trained machine, a row
+    for every sample and a column for every problem, where they are known too.
     """
 
-    values: Floats
-    _matrix: dict[bytes, KnownMatrix] = field(default_factory=dict, repr=False)
+    known: _core.Known
+    known_scores: Floats | None = None
+    _matrix: dict[bytes, KernelMatrix] = field(default_factory=dict, repr=False)
     _tested: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     def __call__(self, X: Any, Y: Any) -> Floats:
-        return self.values.take(_numbers(X), axis=0).take(_numbers(Y), axis=1)
+        return self.known.values().take(_numbers(X), axis=0).take(_numbers(Y), axis=1)
 
     def rows(self, X: Any) -> _core.Rows:
         return _core.precomputed_rows(self(X, X))
 
-    def matrix(self, X: Any, cache_size: float) -> KnownMatrix:
-        return _kept(self._matrix, X.tobytes(), lambda: KnownMatrix(self(X, X), cache_size))
+    def matrix(self, X: Any, cache_size: float) -> KernelMatrix:
+        return _kept(self._matrix, X.tobytes(), lambda: KernelMatrix(self.rows(X), cache_size))
 
     def scores(self, X: Any, Y: Any, beta: Floats, n_threads: int = 1) -> Floats:
-        rows = _kept(self._tested, X.tobytes(), lambda: self.values[_numbers(X)])
-        everywhere = np.zeros((len(self.values), *beta.shape[1:]))
+        if self.known_scores is not None:
+            return self.known_scores[_numbers(X)].reshape(len(X), *beta.shape[1:])
+        rows = _kept(self._tested, X.tobytes(), lambda: self.known.values()[_numbers(X)])
+        everywhere = np.zeros((len(self.known), *beta.shape[1:]))
         everywhere[_numbers(Y)] = beta
         return rows @ everywhere
 
@@ -70,16 +69,30 @@ def _numbers(X: Any) -> Ints:
     return X[:, 0].astype(np.int64)
 
 
-def kernel_values(kernel: Kernel, X: Any) -> Floats:
-    """k(x, y) for all rows of X, in blocks of rows, so that little memory is needed beside the matrix."""
-    if isinstance(kernel, Precomputed):
-        return X
+def known_matrix(kernel: Kernel, X: Any) -> _core.Known:
+    """k(x, y) for all rows of X; of functions, which cost most if they are asked for single rows, many at a time."""
+    rows = _core.precomputed_rows(_kernel_values(kernel, X)) if isinstance(kernel, Custom) else kernel.rows(X)
+    return _core.Known(rows, _lapack("dpotrf"), _lapack("dpotrs"))
+
+
+def _kernel_values(kernel: Kernel, X: Any) -> Floats:
+    """In blocks of rows, so that little memory is needed beside the matrix."""
     n = X.shape[0]
     step = max(1, _BLOCK_BYTES // (8 * n))
     values = np.empty((n, n))
     for i in range(0, n, step):
         values[i : i + step] = kernel(X[i : i + step], X)
     return values
+
+
+@cache
+def _lapack(name: str) -> int:
+    """The address of a function of the LAPACK that SciPy brings."""
+    capsule = ctypes.py_object(cython_lapack.__pyx_capi__[name])
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetPointer.restype = ctypes.c_char_p, ctypes.c_void_p
+    signature = ctypes.c_char_p(api.PyCapsule_GetName(capsule))
+    return int(api.PyCapsule_GetPointer(capsule, signature))
 
 
 class KernelStore:
@@ -90,17 +103,17 @@ class KernelStore:
 
     def __init__(self, uses: Iterable[Hashable]) -> None:
         self._left = Counter(uses)
-        self._values: dict[Hashable, Floats] = {}
+        self._matrices: dict[Hashable, _core.Known] = {}
         self._locks = {name: threading.Lock() for name in self._left}
 
-    def get(self, name: Hashable, kernel: Kernel, X: Any) -> Floats:
+    def get(self, name: Hashable, kernel: Kernel, X: Any) -> _core.Known:
         with self._locks[name]:
-            if name not in self._values:
-                self._values[name] = kernel_values(kernel, X)
-            return self._values[name]
+            if name not in self._matrices:
+                self._matrices[name] = known_matrix(kernel, X)
+            return self._matrices[name]
 
     def used(self, name: Hashable) -> None:
         with self._locks[name]:
             self._left[name] -= 1
             if self._left[name] == 0:
-                self._values.pop(name, None)
+                self._matrices.pop(name, None)

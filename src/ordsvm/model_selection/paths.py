@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol
 
 from sklearn.exceptions import FitFailedWarning
 
@@ -73,34 +73,53 @@ def may_follow(machine: Any) -> bool:
 
 
 def grouped(candidates: Sequence[Parameters], counts: Callable[[str], bool]) -> list[list[int]]:
-    """Places of candidates whose parameters of those names are the same.
-
-    The same means the same objects, as grids combine them: values need be neither hashable nor comparable.
-    """
-    groups: dict[tuple[Any, ...], list[int]] = {}
+    """Places of candidates whose parameters of those names are the same."""
+    groups: dict[Hashable, list[int]] = {}
     for place, parameters in enumerate(candidates):
-        shared = tuple((name, id(value)) for name, value in sorted(parameters.items()) if counts(name))
-        groups.setdefault(shared, []).append(place)
+        groups.setdefault(identity(parameters, counts), []).append(place)
     return list(groups.values())
 
 
+def identity(parameters: Parameters, counts: Callable[[str], bool]) -> Hashable:
+    """The same for the same values of the parameters that count.
+
+    The same means the same objects, as grids combine them: values need be neither hashable nor comparable.
+    """
+    return tuple((name, id(value)) for name, value in sorted(parameters.items()) if counts(name))
+
+
+class Path(Protocol):
+    """A machine that is trained at one price after the other."""
+
+    def fit(self, C: float) -> Any: ...
+
+
 def follow(
-    make: Callable[[Parameters], Any], candidates: Sequence[Parameters], train: Samples, test: Samples, judge: Judge
+    make: Callable[[Parameters], Any],
+    candidates: Sequence[Parameters],
+    train: Samples,
+    test: Samples,
+    judge: Judge,
+    walk: Callable[[Any, Samples, Hashable], Path] | None = None,
 ) -> list[Outcome]:
     """Outcomes of all candidates, in their order; `make` gives a new estimator with the given parameters.
 
-    Candidates that differ in C alone are a path from the least C to the largest, walked by one machine.
+    Candidates that differ in C alone are a path from the least C to the largest, walked by one machine. With
+    `walk`, which is told what names the path among those of a fold, a single candidate is a path too.
     """
     outcomes: dict[int, Outcome] = {}
     for path in grouped(candidates, lambda name: name != "C"):
         first = make(candidates[path[0]])
-        if len(path) > 1 and may_follow(first) and all(isinstance(candidates[place]["C"], Real) for place in path):
-            walk = Walk(first, train)
-            for place in sorted(path, key=lambda place: candidates[place]["C"]):
-                outcomes[place] = evaluate(partial(walk.fit, candidates[place]["C"]), train, test, judge)
+        prices: dict[int, Any] = {place: candidates[place].get("C", getattr(first, "C", None)) for place in path}
+        worth = len(path) > 1 or walk is not None
+        if worth and may_follow(first) and all(isinstance(price, Real) for price in prices.values()):
+            name = identity(candidates[path[0]], lambda name: name != "C")
+            on_the_way = walk(first, train, name) if walk is not None else Walk(first, train)
+            for place in sorted(path, key=lambda place: prices[place]):
+                outcomes[place] = evaluate(partial(on_the_way.fit, prices[place]), train, test, judge)
         else:
             for place in path:
-                outcomes[place] = evaluate(partial(_fit, make(candidates[place]), train), train, test, judge)
+                outcomes[place] = evaluate(partial(train_anew, make(candidates[place]), train), train, test, judge)
     return [outcomes[place] for place in range(len(candidates))]
 
 
@@ -116,8 +135,8 @@ class Walk:
 
     def fit(self, C: float) -> Any:
         self.machine.C = C
-        if not _prices_follow(self.machine):
-            return _fit(self.machine, self.train)
+        if not prices_follow(self.machine):
+            return train_anew(self.machine, self.train)
         if self._prepared is None:
             self._prepared = self.machine._prepare(self.train.X, self.train.y, self.train.weight)
             self._prepared_C = C
@@ -125,12 +144,12 @@ class Walk:
         return self.machine._fit_task(X, target, task.at_price(C / self._prepared_C))
 
 
-def _prices_follow(machine: Any) -> bool:
+def prices_follow(machine: Any) -> bool:
     """Whether C is a factor of the price of every hinge: NPSVOR may be given others."""
     return isinstance(machine, KernelMachine) and all(getattr(machine, name, None) is None for name in ("C1", "C2"))
 
 
-def _fit(machine: Any, train: Samples) -> Any:
+def train_anew(machine: Any, train: Samples) -> Any:
     return machine.fit(train.X, train.y, **weight_argument(machine, train.weight))
 
 

@@ -26,8 +26,9 @@ class OrdinalSearchCV(GridSearchCV):
 
     It gives the answers of `GridSearchCV`, up to what `tol` leaves open, in less time. A kernel matrix is computed
     once for each set of kernel parameters and shared by all C and all folds. C runs upwards, and every fit starts from
-    the one before. Folds run side by side, in threads that share the matrices. While matrices are shared, a machine
-    with solver="auto" is trained by the block method and, where that takes long, by Newton's, to the same `tol`; the
+    the one before, or from that of the kernel before. Samples to be tested are part of the fit, without a price, so
+    that their scores are known at its end. Folds run side by side, in threads that share the matrices. A machine with
+    solver="auto" is trained by steps on pairs and, where that takes long, by Newton's method, to the same `tol`; the
     best one is trained again by the machine's own solver. Other estimators than the machines of this package are
     searched as `GridSearchCV` does it.
 

@@ -82,7 +82,7 @@ class Middle {
   Index one(std::vector<Index>&& chosen, const Effort& effort) {
     SmallSet<T>& set = *sets_[0];
     set.take(level_, slots_, balance_, std::move(chosen));
-    const Index done = set.work(blocks_, matrix(), effort, false);
+    const Index done = set.work(filler(set, false), effort);
     balance_ = set.balance();
     take_over(set);
     apply(set);
@@ -95,7 +95,7 @@ class Middle {
     std::vector<Index> done(n_sets);
     crew_.run(n_sets, [&](int s, int) {
       sets_[s]->take(level_, slots_, balance_, hand(chosen, s, n_sets));
-      done[s] = sets_[s]->work(blocks_, matrix(), effort, true);
+      done[s] = sets_[s]->work(filler(*sets_[s], true), effort);
       sets_[s]->respond(matrix(), level_.length());
     });
     Index steps = 0;
@@ -107,6 +107,17 @@ class Middle {
       for (Index p = 0; p < level_.length(); ++p) level_.score()[p] += sets_[s]->response()[p];
     }
     return steps;
+  }
+
+  /// K of a small set: made again, or else values[np.ix_(chosen, chosen)]. `alone`: by the calling thread only.
+  auto filler(const SmallSet<T>& set, bool alone) {
+    return [this, &set, alone](std::span<const Index> samples, T* out, Index stride) {
+      if (blocks_.remake(samples, out, stride, alone)) return;
+      for (std::size_t p = 0; p < set.chosen().size(); ++p) {
+        const T* from = matrix().row(set.chosen()[p]);
+        for (std::size_t q = 0; q < set.chosen().size(); ++q) out[p * stride + q] = from[set.chosen()[q]];
+      }
+    };
   }
 
   /// Every so-manieth; the first two, who may be the pair that violates most, stay together.

@@ -48,11 +48,12 @@ class SmallSet {
     std::fill(moved_.begin(), moved_.end(), 0.0);
   }
 
-  /// Steps on them; returns how many. `alone`: by the calling thread only.
-  Index work(Blocks<T>& blocks, const WorkingMatrix<T>& matrix, const Effort& effort, bool alone) {
-    const Index length = padded_to(level_.count(), lanes<T>);
-    if (!blocks.remake(level_.samples(), values_.data(), length, alone)) gather(matrix, length);
-    return inner_.run({values_.data(), length}, moved_, effort);
+  /// Steps on them; returns how many. fill(samples, out, stride) makes K of these samples; a row has room for whole tiles.
+  template <class Fill>
+  Index work(const Fill& fill, const Effort& effort) {
+    const Index stride = padded_to(level_.count(), lanes<T>);
+    fill(level_.samples(), values_.data(), stride);
+    return inner_.run({values_.data(), stride}, moved_, effort);
   }
 
   /// response = moved @ K[chosen]
@@ -102,15 +103,6 @@ class SmallSet {
   };
 
  private:
-  /// values = matrix[np.ix_(chosen, chosen)]
-  void gather(const WorkingMatrix<T>& matrix, Index length) {
-    const Index count = level_.count();
-    for (Index p = 0; p < count; ++p) {
-      const T* from = matrix.row(chosen_[p]);
-      for (Index q = 0; q < count; ++q) values_.data()[p * length + q] = from[chosen_[q]];
-    }
-  }
-
   std::vector<Index> chosen_;
   Level<T> level_;
   Slots slots_;

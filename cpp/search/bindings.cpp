@@ -7,11 +7,9 @@
 namespace ordsvm::search {
 namespace {
 
-/// The addresses are those of dpotrf and dpotrs.
-void make_known(Known* self, const RowSource& rows, std::uintptr_t potrf, std::uintptr_t potrs) {
+void make_known(Known* self, const RowSource& rows) {
   const nb::gil_scoped_release release;
-  new (self)
-      Known(rows, {reinterpret_cast<decltype(Lapack::potrf)>(potrf), reinterpret_cast<decltype(Lapack::potrs)>(potrs)});
+  new (self) Known(rows);
 }
 
 nb::ndarray<nb::numpy, const double, nb::ndim<2>> values_of(nb::handle_t<Known> self) {
@@ -20,10 +18,10 @@ nb::ndarray<nb::numpy, const double, nb::ndim<2>> values_of(nb::handle_t<Known> 
   return {known.row(0), {n, n}, self, {known.stride(), 1}};
 }
 
-Fit solve_known(const Known& known, const Table& table, const LiveArrays& live, double tol, bool eager) {
+Fit solve_known(const Known& known, const Table& table, const LiveArrays& live, double tol, double near) {
   Monitor monitor = monitor_of_signals();
   const nb::gil_scoped_release release;
-  return Solver(known, table.hinges, live.variables(), tol, eager, monitor).run();
+  return Solver(known, table.hinges, live.variables(), tol, near, monitor).run();
 }
 
 /// score = K @ beta, for scores with room for whole vectors.
@@ -45,17 +43,17 @@ Fit proof_of(const Known& known, const Table& table, const LiveArrays& live) {
 
 void bind_search(nb::module_& m) {
   nb::class_<Known>(m, "Known")
-      .def("__init__", &make_known, "rows"_a, "potrf"_a, "potrs"_a)
+      .def("__init__", &make_known, "rows"_a)
       .def("__len__", &Known::size)
       .def_prop_ro("stride", &Known::stride)
       .def("values", &values_of)
       .def("product", &product_of, "beta"_a, "score"_a)
       .def("prove", &proof_of, "table"_a, "live"_a)
-      .def("solve", &solve_known, "table"_a, "live"_a, "tol"_a, "eager"_a);
+      .def("solve", &solve_known, "table"_a, "live"_a, "tol"_a, "near"_a);
   nb::class_<Fit>(m, "Fit")
       .def_ro("converged", &Fit::converged)
+      .def_ro("near", &Fit::near)
       .def_ro("steps", &Fit::steps)
-      .def_ro("jumps", &Fit::jumps)
       .def_ro("violation", &Fit::violation)
       .def_prop_ro("primal", [](const Fit& fit) { return fit.proof.primal; })
       .def_prop_ro("gap", [](const Fit& fit) { return fit.proof.gap; })

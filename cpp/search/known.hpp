@@ -12,13 +12,6 @@
 
 namespace ordsvm::search {
 
-/// LAPACK as SciPy has it: the Cholesky factor of a matrix, and the solution of a system with it.
-struct Lapack {
-  void (*potrf)(char* part, int* n, double* matrix, int* stride, int* info);
-  void (*potrs)(char* part, int* n, int* n_right, double* factor, int* stride, double* right, int* right_stride,
-                int* info);
-};
-
 /// out = row[places]
 void gather(const float* row, std::span<const Index> places, float* out);
 void gather(const double* row, std::span<const Index> places, double* out);
@@ -26,8 +19,8 @@ void gather(const double* row, std::span<const Index> places, double* out);
 /// K in double and rounded to float; rows have room for whole vectors, filled with 0.
 class Known {
  public:
-  Known(const RowSource& source, const Lapack& lapack)
-      : n_(source.size()), stride_(block::padded(n_)), values_(n_ * stride_), rounded_(n_ * stride_), lapack_(lapack) {
+  explicit Known(const RowSource& source)
+      : n_(source.size()), stride_(block::padded(n_)), values_(n_ * stride_), rounded_(n_ * stride_) {
     for (Index i = 0; i < n_; ++i) {
       double* row = values_.data() + i * stride_;
       source.row(i, std::span(row, static_cast<std::size_t>(n_)));
@@ -39,7 +32,6 @@ class Known {
   Index size() const { return n_; }
   Index stride() const { return stride_; }
   double largest() const { return largest_; }
-  const Lapack& lapack() const { return lapack_; }
   const double* row(Index i) const { return values_.data() + i * stride_; }
   const double* row_as(Index i, double) const { return row(i); }
   const float* row_as(Index i, float) const { return rounded_.data() + i * stride_; }
@@ -63,7 +55,6 @@ class Known {
   Index n_, stride_;
   Buffer<double> values_;
   Buffer<float> rounded_;
-  Lapack lapack_;
   double largest_ = 0.0;
 };
 

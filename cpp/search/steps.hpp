@@ -1,23 +1,24 @@
-// Steps on pairs of hinges with all of K in memory: the two inner levels of the block method, on matrices that stay.
+// Steps on pairs of hinges with all of K in memory: the two inner levels of the block method, on a matrix that stays.
 //
 // Solves    all treatments of thresholds.
 // Keeps     scores of all samples in T, by which small sets are chosen and worked off, and what beta has moved by since
 //           scores were exact. Where those say that the end is near, the exact ones follow by rows of K in double: only
 //           samples that have moved cost anything.
-// Stops     when the violation by exact scores is at most tol; or after so many steps that Newton's method may be
-//           better (newton.hpp).
+// Leaves    off at a violation of `near` where Newton's method (newton.py) is expected to end sooner.
+// Stops     when the violation by exact scores is at most tol.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
-#include "../block/inner.hpp"
+#include "../block/small_set.hpp"
 #include "../block/working_set.hpp"
 #include "../solvers/solver.hpp"
 #include "known.hpp"
 
 namespace ordsvm::search {
 
-enum class End { converged, spent, imprecise, stopped };
+enum class End { converged, near, imprecise, stopped };
 
 template <class T>
 class Steps {
@@ -27,35 +28,25 @@ class Steps {
       : known_(known),
         hinges_(hinges),
         variables_(variables),
-        dual_(hinges, variables),
-        inner_(dual_),
+        slots_(hinges, variables.alpha),
+        balance_(hinges, variables),
         level_(hinges.n_samples, hinges.n_thresholds),
-        small_(std::min(small_size, hinges.n_samples), hinges.n_thresholds),
-        values_(small_size * small_size),
-        moved_(hinges.n_samples, 0.0),
-        small_moved_(small_size) {
-    level_.start(dual_);
+        set_(std::min(small_size, hinges.n_samples), balance_),
+        moved_(hinges.n_samples, 0.0) {
+    level_.start(slots_, hinges.n_samples);
     for (Index i = 0; i < hinges.n_samples; ++i) level_.diagonal()[i] = static_cast<T>(known.row(i)[i]);
     round_scores();
   }
 
   Index done() const { return done_; }
   double violation() const { return violation_; }
-  /// Samples with a hinge between its bounds.
-  Index count_free() const {
-    Index total = 0;
-    for (Index i = 0; i < hinges_.n_samples; ++i) total += level_.is_free(i);
-    return total;
-  }
 
-  /// spent(steps done) says when it is enough.
-  template <class Spent>
-  End run(double tol, Monitor& monitor, Spent spent) {
+  End run(double tol, double near, Monitor& monitor) {
     const double aim = least_tol<T> > 0.0 ? 0.95 * tol : tol;
     for (int attempt = 0; attempt <= max_recomputations; ++attempt) {
       const Index before = done_;
-      for (double now = level_.rank(dual_); now > aim; now = level_.rank(dual_)) {
-        if (spent(done_)) return follow_exactly(), End::spent;
+      for (double now = level_.rank(balance_); now > aim; now = level_.rank(balance_)) {
+        if (now <= near && worth_newton(now, tol)) return follow_exactly(), End::near;
         if (monitor.stop_now(done_, 0)) return follow_exactly(), End::stopped;
         if (crawls(now, aim) || !work_off(now, tol)) break;
       }
@@ -68,8 +59,16 @@ class Steps {
   }
 
  private:
-  static constexpr Index small_size =
-      128;  // their rows stay in a cache from when they are gathered until they are added
+  static constexpr Index small_size = 128;  // rows stay in a cache from when they are gathered until they are added
+
+  /// As in block_smo.hpp; products are cheaper with all of K in memory.
+  bool worth_newton(double violation, double tol) const {
+    double free = 0.0;
+    for (Index i = 0; i < hinges_.n_samples; ++i) free += level_.is_free(i);
+    const double left = 0.45 * static_cast<double>(done_) * std::log(violation / tol);
+    const double products = 4e-3 * static_cast<double>(hinges_.n_samples) * free;
+    return free > 0.0 && left > 2.0 * (3000.0 + products + 0.02 * free * free + 1.3e-5 * free * free * free);
+  }
 
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
   bool crawls(double violation, double aim) {
@@ -85,22 +84,23 @@ class Steps {
 
   /// False if no step was possible.
   bool work_off(double violation, double tol) {
-    const auto chosen = set_.choose(level_, kept_, std::min(small_size, hinges_.n_samples), violation,
-                                    -std::max(violation, 10.0 * tol));
     const bool had_kept = !kept_.empty();
-    small_.take(level_, chosen);
-    const Index count = small_.count(), stride = block::padded(count);
-    for (Index p = 0; p < count; ++p) {
-      if (p + 1 < count) fetch(known_.row_as(chosen[p + 1], T()));
-      gather(known_.row_as(chosen[p], T()), chosen, values_.data() + p * stride);
-    }
-    std::fill(small_moved_.begin(), small_moved_.end(), 0.0);
-    const Index steps = inner_.run(small_, {values_.data(), stride}, small_moved_, {0.2 * tol, 0.3, 8 * small_size});
-    small_.give_back(level_, chosen);
-    for (Index p = 0; p < count; ++p) moved_[chosen[p]] += small_moved_[p];
-    apply(chosen);
+    set_.take(level_, slots_, balance_,
+              choice_.choose(level_, kept_, std::min(small_size, hinges_.n_samples), violation,
+                             -std::max(violation, 10.0 * tol)));
+    const auto gather_all = [&](std::span<const Index> samples, T* out, Index stride) {
+      for (std::size_t p = 0; p < samples.size(); ++p) {
+        if (p + 1 < samples.size()) fetch(known_.row_as(samples[p + 1], T()));
+        gather(known_.row_as(samples[p], T()), samples, out + p * stride);
+      }
+    };
+    const Index steps = set_.work(gather_all, {0.2 * tol, 0.3, 8 * small_size});
+    balance_ = set_.balance();
+    set_.give_back(level_, slots_);
+    slots_.write(set_.chosen(), variables_.alpha);
+    apply();
     done_ += steps;
-    kept_ = steps == 0 ? std::vector<Index>() : block::last_free(small_, chosen, small_size / 2);
+    kept_ = steps == 0 ? std::vector<Index>() : block::last_free(set_.level(), set_.chosen(), small_size / 2);
     return steps > 0 || had_kept;
   }
 
@@ -110,13 +110,14 @@ class Steps {
     for (Index i = 0; i < hinges_.n_samples; i += line) __builtin_prefetch(row + i);
   }
 
-  void apply(std::span<const Index> chosen) {
+  void apply() {
     rows_.clear();
     weights_.clear();
-    for (std::size_t p = 0; p < chosen.size(); ++p)
-      if (small_moved_[p] != 0.0) {
-        rows_.push_back(chosen[p]);
-        weights_.push_back(small_moved_[p]);
+    for (std::size_t p = 0; p < set_.chosen().size(); ++p)
+      if (const double moved = set_.moved()[p]; moved != 0.0) {
+        rows_.push_back(set_.chosen()[p]);
+        weights_.push_back(moved);
+        moved_[set_.chosen()[p]] += moved;
       }
     known_.add<T>(rows_, weights_, level_.score());
   }
@@ -133,6 +134,7 @@ class Steps {
       known_.add<double>(all.rows, all.weights, variables_.score.data());
     }
     std::fill(moved_.begin(), moved_.end(), 0.0);
+    std::copy(balance_.thresholds().begin(), balance_.thresholds().end(), variables_.threshold.begin());
     round_scores();
   }
 
@@ -142,24 +144,23 @@ class Steps {
 
   double exact_violation() const {
     block::Level<double> exact(hinges_.n_samples, hinges_.n_thresholds);
-    exact.start(dual_);
+    exact.start(slots_, hinges_.n_samples);
     std::copy_n(variables_.score.data(), hinges_.n_samples, exact.score());
-    return std::max(0.0, exact.rank(dual_));
+    return std::max(0.0, exact.rank(balance_));
   }
 
   const Known& known_;
   const Hinges& hinges_;
   Variables variables_;
-  block::Dual dual_;
-  block::Inner<T> inner_;
-  block::Level<T> level_, small_;
-  block::WorkingSet<T> set_;
-  Buffer<T> values_;
-  std::vector<double> moved_, small_moved_;
+  block::Slots slots_;
+  block::Balance balance_;
+  block::Level<T> level_;
+  block::SmallSet<T> set_;
+  block::WorkingSet<T> choice_;
+  std::vector<double> moved_, weights_;
   std::vector<Index> kept_, rows_;
-  std::vector<double> weights_;
   Index done_ = 0, sets_since_ = 0;
-  double violation_ = 0.0, least_violation_ = block::Dual::infinity;
+  double violation_ = 0.0, least_violation_ = block::infinite;
 };
 
 }  // namespace ordsvm::search

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cython_lapack
 
 from ordsvm import _core
 from ordsvm.kernels import Custom, Kernel
@@ -57,6 +54,23 @@ class KnownKernel(Kernel):
         return rows @ everywhere
 
 
+class KnownMatrix:
+    """The same values as Newton's method wants them."""
+
+    def __init__(self, known: _core.Known) -> None:
+        self._known = known
+        self._values = known.values()
+        self.largest = float(np.abs(self._values.diagonal()).max())
+
+    def part(self, rows: Ints, columns: Ints, n_threads: int) -> Floats:
+        return self._values[np.ix_(rows, columns)]
+
+    def product(self, beta: Floats, n_threads: int) -> Floats:
+        score = np.empty(self._known.stride)
+        self._known.product(beta, score)
+        return score[: len(beta)]
+
+
 def _kept(store: dict[bytes, T], key: bytes, make: Callable[[], T]) -> T:
     """What was made last, if it was made for the same key."""
     if key not in store:
@@ -72,7 +86,7 @@ def _numbers(X: Any) -> Ints:
 def known_matrix(kernel: Kernel, X: Any) -> _core.Known:
     """k(x, y) for all rows of X; of functions, which cost most if they are asked for single rows, many at a time."""
     rows = _core.precomputed_rows(_kernel_values(kernel, X)) if isinstance(kernel, Custom) else kernel.rows(X)
-    return _core.Known(rows, _lapack("dpotrf"), _lapack("dpotrs"))
+    return _core.Known(rows)
 
 
 def _kernel_values(kernel: Kernel, X: Any) -> Floats:
@@ -83,16 +97,6 @@ def _kernel_values(kernel: Kernel, X: Any) -> Floats:
     for i in range(0, n, step):
         values[i : i + step] = kernel(X[i : i + step], X)
     return values
-
-
-@cache
-def _lapack(name: str) -> int:
-    """The address of a function of the LAPACK that SciPy brings."""
-    capsule = ctypes.py_object(cython_lapack.__pyx_capi__[name])
-    api = ctypes.pythonapi
-    api.PyCapsule_GetName.restype, api.PyCapsule_GetPointer.restype = ctypes.c_char_p, ctypes.c_void_p
-    signature = ctypes.c_char_p(api.PyCapsule_GetName(capsule))
-    return int(api.PyCapsule_GetPointer(capsule, signature))
 
 
 class KernelStore:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from ordsvm import _core
 from ordsvm.estimators.base import KernelMachine, Task
-from ordsvm.model_selection.known_kernel import KnownKernel
+from ordsvm.model_selection.known_kernel import KnownKernel, KnownMatrix
 from ordsvm.model_selection.paths import Samples, prices_follow, train_anew
 from ordsvm.problem import Certificate, Problem, Thresholds
 from ordsvm.result import FitResult
 from ordsvm.solvers import Solution
+from ordsvm.solvers.newton import NEARER, Point, near, newton
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -113,7 +114,6 @@ class ProblemPath:
         self._score = np.zeros(known.stride)
         self._threshold = np.zeros(problem.n_thresholds)
         self._active = np.zeros(1, dtype=np.int64)
-        self._eager = False  # for Newton's method, as the last fit took it
 
     def solve(self, price: float, tol: float, other: Floats | None) -> Solution | None:
         """At so many times the price of the table; None if the core does not get there.
@@ -124,13 +124,15 @@ class ProblemPath:
         self._stretch(price / self._price)
         self._price = price
         self.problem = replace(self.problem, hinges=replace(self.problem.hinges, cap=price * self._cap))
-        table, live, aim, steps = self._table(), self._live(), tol, 0
+        table, live, aim, enough, steps = self._table(), self._live(), tol, near(self.problem), 0
         if other is not None and len(other) == len(self._alpha):
             self._compare(table, live, other)
         for _ in range(MOST_ATTEMPTS):
-            fit = self.known.solve(table, live, aim, self._eager)
+            fit = self.known.solve(table, live, aim, enough if enough > 3 * aim else 0.0)
             steps += fit.steps
-            self._eager = fit.jumps > 0
+            if fit.near:
+                enough = NEARER * min(enough, self._jump(aim))
+                continue
             if not fit.converged:
                 return None
             proof = self._proof(fit)
@@ -138,6 +140,15 @@ class ProblemPath:
                 return self._solution(proof, steps, time.perf_counter() - began)
             aim *= 0.5 * tol / proof.relative_gap
         return None
+
+    def _jump(self, tol: float) -> float:
+        """To where Newton's method leads, if it leads anywhere. Returns the violation there, or here."""
+        point = newton(self.problem, KnownMatrix(self.known), Point(self._alpha.copy(), self.scores().copy()), tol)
+        if point is not None:
+            self._alpha[:], self._score[: len(self.known)] = point.alpha, point.score
+            if self.problem.thresholds is Thresholds.PENALIZED:
+                self._threshold[:] = -self.problem.gamma(self._alpha)
+        return self.problem.violation(self._alpha, self.scores())
 
     def scores(self) -> Floats:
         """Of all samples."""

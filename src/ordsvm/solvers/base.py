@@ -86,6 +86,14 @@ class KernelMatrix:
         """How far Kβ, summed in float64, may be from what it should be: an estimate."""
         return float(self._roundings * sys.float_info.epsilon * self.largest * np.abs(beta).sum())
 
+    def product(self, beta: Floats, n_threads: int = 1) -> Floats:
+        """Kβ."""
+        return self.rows.product(beta, n_threads)
+
+    def part(self, rows: NDArray[np.int64], columns: NDArray[np.int64], n_threads: int = 1) -> Floats:
+        """K[np.ix_(rows, columns)]."""
+        return self.rows.part(rows, columns, n_threads)
+
     def forget(self) -> None:
         """Gives back the memory of all rows."""
         self._caches = {}
@@ -299,11 +307,11 @@ class Run:
     def _scores_now(self) -> Floats:
         """Kβ, brought up to date with what has changed since the last look."""
         beta, (seen, score) = self.problem.beta(self.alpha), self._seen
-        self._seen = (beta, score + self.matrix.rows.product(beta - seen))
+        self._seen = (beta, score + self.matrix.product(beta - seen))
         return self._seen[1]
 
     def exact_scores(self) -> Floats:
-        return self.matrix.rows.product(self.problem.beta(self.alpha), self.control.n_threads)
+        return self.matrix.product(self.problem.beta(self.alpha), self.control.n_threads)
 
 
 def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:

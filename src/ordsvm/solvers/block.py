@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ordsvm import _core
 from ordsvm.problem import Thresholds
 from ordsvm.solvers.base import PRECISIONS, Precision, Run, check_count, check_option
-from ordsvm.solvers.newton import Point, newton
+from ordsvm.solvers.newton import NEARER, Point, near, newton
 from ordsvm.solvers.team import usable_threads
 
-NEAR = 0.05  # of how much the levels that scores should reach differ: the violation from which Newton's method is tried
-NEARER = 0.2  # of that, or of where it led, for the next attempt
 STEPS_TO_START = 3  # a hinge
 
 
@@ -47,17 +44,11 @@ class Block:
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
-        n_threads, near = usable_threads(run.control.n_threads), self._near(run)
-        steps = steps_to_start(run)
-        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, near, steps):
-            near = NEARER * min(near, _jump(run, n_threads))
-
-    def _near(self, run: Run) -> float:
-        """The violation from which Newton's method is tried. Early stopping wants to see the whole way."""
-        if not self.newton or run.control.examiner is not None:
-            return 0.0
-        level = run.problem.hinges.sign * run.problem.hinges.offset
-        return NEAR * float(level.std() or np.abs(level).mean())
+        n_threads, steps = usable_threads(run.control.n_threads), steps_to_start(run)
+        may_jump = self.newton and run.control.examiner is None  # early stopping wants to see the whole way
+        enough = near(run.problem) if may_jump else 0.0
+        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, enough, steps):
+            enough = NEARER * min(enough, _jump(run, n_threads))
 
 
 def steps_to_start(run: Run) -> int:

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm.problem import Problem, Thresholds
-from ordsvm.solvers.base import KernelMatrix
 from ordsvm.solvers.changing_system import ChangingSystem
 
 Floats = NDArray[np.float64]
@@ -34,12 +34,26 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Stop = Callable[[], bool]
 
+NEAR = 0.05
+NEARER = 0.2  # of that, or of where it led, for the next attempt
 MOST_SYSTEMS = 12
 GROWTH = 1.35  # the number of free hinges may grow to so many times what it was
 MOST_CHANGES = 0.12  # of them that may change sides at first: where more do, the end is not near
 FALL = 0.6  # of the changes from one system to the next; a few more never matter
 FEW = 10
 TIMES_MENDED = 2  # b of a system
+
+
+class Matrix(Protocol):
+    """K, and the largest value of its diagonal."""
+
+    largest: float
+
+    def part(self, rows: Ints, columns: Ints, n_threads: int) -> Floats:
+        """K[np.ix_(rows, columns)]."""
+
+    def product(self, beta: Floats, n_threads: int) -> Floats:
+        """Kβ."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +64,14 @@ class Point:
     score: Floats
 
 
+def near(problem: Problem) -> float:
+    """A violation from which it is worth a try: a share of how much the levels that scores should reach differ."""
+    level = problem.hinges.sign * problem.hinges.offset
+    return NEAR * float(level.std() or np.abs(level).mean())
+
+
 def newton(
-    problem: Problem, matrix: KernelMatrix, start: Point, tol: float, n_threads: int = 1, stop: Stop = lambda: False
+    problem: Problem, matrix: Matrix, start: Point, tol: float, n_threads: int = 1, stop: Stop = lambda: False
 ) -> Point | None:
     """The optimum up to `tol`, if it is near the given feasible point; None if it is not, or stop() says so."""
     cap = problem.hinges.cap
@@ -83,9 +103,9 @@ def newton(
 class Systems:
     """The systems that belong to choices of sides, all seen from one point."""
 
-    def __init__(self, problem: Problem, matrix: KernelMatrix, start: Point, tol: float, n_threads: int) -> None:
+    def __init__(self, problem: Problem, matrix: Matrix, start: Point, tol: float, n_threads: int) -> None:
         self._problem = problem
-        self._rows = matrix.rows
+        self._matrix = matrix
         self._start = start
         self._n_threads = n_threads
         self._ridge = max(0.1 * tol / problem.hinges.cap.max(), 1e-11 * matrix.largest)
@@ -183,10 +203,10 @@ class Systems:
         return self._system.solve(samples, ridge, right)
 
     def _product(self, beta: Floats) -> Floats:
-        return self._rows.product(beta, self._n_threads)
+        return self._matrix.product(beta, self._n_threads)
 
     def _part(self, rows: Ints, columns: Ints) -> Floats:
-        return self._rows.part(rows, columns, self._n_threads)
+        return self._matrix.part(rows, columns, self._n_threads)
 
 
 def _groups(problem: Problem, alpha: Floats) -> Ints:

@@ -61,11 +61,11 @@ class Hinges:
         keep = np.flatnonzero(columns[4] > 0)
         order = keep[np.lexsort((columns[0][keep], columns[1][keep]))]
         return cls(
-            sample=columns[0][order].astype(np.int32),
-            threshold=columns[1][order].astype(np.int32),
-            sign=columns[2][order].astype(np.float64),
-            offset=columns[3][order].astype(np.float64),
-            cap=columns[4][order].astype(np.float64),
+            sample=columns[0][order].astype(np.int32, copy=False),
+            threshold=columns[1][order].astype(np.int32, copy=False),
+            sign=columns[2][order].astype(np.float64, copy=False),
+            offset=columns[3][order].astype(np.float64, copy=False),
+            cap=columns[4][order].astype(np.float64, copy=False),
         )
 
     def __len__(self) -> int:
@@ -153,7 +153,7 @@ class Problem:
         return self._gap(alpha, self.slope(score, b), b)
 
     def _gap(self, alpha: Floats, slope: Floats, b: Floats) -> float:
-        terms = float(np.sum(self.hinges.cap * np.maximum(0.0, -slope) + alpha * slope))
+        terms = float((self.hinges.cap * np.maximum(0.0, -slope) + alpha * slope).sum())
         if self.thresholds is Thresholds.PENALIZED:
             return terms + 0.5 * float(np.sum((b + self.gamma(alpha)) ** 2))
         if self.thresholds is Thresholds.ORDERED:
@@ -184,7 +184,7 @@ class Problem:
         primal, dual = self._primal(square_norm, slope, b), self._dual(alpha, square_norm)
         if self.thresholds is Thresholds.ORDERED and np.any(np.diff(b) < 0):
             primal = np.inf  # not allowed
-        error = rounding * float(np.sum(self.hinges.cap + alpha))
+        error = rounding * float((self.hinges.cap + alpha).sum())
         return Certificate(
             primal=primal,
             dual=dual,
@@ -199,18 +199,22 @@ class Problem:
         """For every threshold, where its hinges change slope: F_v = f − s·o, with sign and cap."""
         h = self.hinges
         level = score[h.sample] - h.sign * h.offset
-        ends = np.searchsorted(h.threshold, np.arange(self.n_thresholds + 1))
-        return [Levels(level[i:j], h.sign[i:j], h.cap[i:j]) for i, j in pairwise(ends)]
+        return [Levels(level[part], h.sign[part], h.cap[part]) for part in self._parts()]
+
+    def _parts(self) -> list[slice]:
+        """Where in the table the hinges of every threshold are."""
+        ends = self.hinges.threshold.searchsorted(np.arange(self.n_thresholds + 1)).tolist()
+        return [slice(*part) for part in pairwise(ends)]
 
     def bounds(self, alpha: Floats, score: Floats) -> tuple[Floats, Floats]:
         """b_low and b_up of every threshold: the tightest bounds that hinges free to move put on it."""
         h = self.hinges
         level = score[h.sample] - h.sign * h.offset
-        may_rise = np.where(h.sign > 0, alpha < h.cap, alpha > 0)
-        may_fall = np.where(h.sign > 0, alpha > 0, alpha < h.cap)
-        low, up = np.full(self.n_thresholds, -np.inf), np.full(self.n_thresholds, np.inf)
-        np.maximum.at(low, h.threshold[may_fall], level[may_fall])
-        np.minimum.at(up, h.threshold[may_rise], level[may_rise])
+        above, below_cap, positive = h.sign > 0, alpha < h.cap, alpha > 0
+        from_above = np.where(np.where(above, below_cap, positive), level, np.inf)
+        from_below = np.where(np.where(above, positive, below_cap), level, -np.inf)
+        low = np.array([from_below[part].max(initial=-np.inf) for part in self._parts()])
+        up = np.array([from_above[part].min(initial=np.inf) for part in self._parts()])
         return low, up
 
     def violation(self, alpha: Floats, score: Floats) -> float:
@@ -242,7 +246,7 @@ class Problem:
         Clips to the box; then, where an equality does not hold, scales down the heavier sign of every
         threshold until γ = 0, which is feasible for free and for ordered thresholds alike.
         """
-        alpha = np.clip(alpha, 0.0, self.hinges.cap)
+        alpha = np.minimum(np.maximum(alpha, 0.0), self.hinges.cap)
         if self.thresholds in (Thresholds.NONE, Thresholds.PENALIZED) or self._equalities_hold(alpha):
             return alpha
         h = self.hinges
@@ -262,7 +266,7 @@ class Problem:
 
 def _dot(a: Floats, b: Floats) -> float:
     """a·b without BLAS, whose threads go on waiting for work after a call and take a core from a running solver."""
-    return float(np.sum(a * b))
+    return float((a * b).sum())
 
 
 def _sums(group: NDArray[np.int32], values: Floats, n_groups: int) -> Floats:

@@ -36,7 +36,7 @@ def minimisers(levels: Levels) -> tuple[float, float]:
     level, passed = levels.level[order], levels.cap[order].cumsum()
     negative = levels.sign < 0
     n_negative = np.count_nonzero(negative)
-    below, rounding = np.sum(levels.cap * negative), 1e-12 * levels.cap.sum()  # no BLAS: see problem._dot
+    below, rounding = (levels.cap * negative).sum(), 1e-12 * passed[-1:].sum()  # no BLAS: see problem._dot
     left = int(passed.searchsorted(below - rounding)) if n_negative > 0 else -1
     right = int(passed.searchsorted(below + rounding, side="right"))
     if n_negative < len(level):  # something holds the threshold from above, be it ever so weak
@@ -62,8 +62,7 @@ def undetermined(levels: list[Levels], ordered: bool) -> NDArray[np.bool_]:
 
 def free_thresholds(levels: list[Levels]) -> Floats:
     """Every threshold at the midpoint of its own minimisers."""
-    ends = np.array([minimisers(part) for part in levels])
-    return ends.mean(axis=1)
+    return np.array([(low + high) / 2 for low, high in map(minimisers, levels)])
 
 
 def ordered_thresholds(levels: list[Levels]) -> Floats:

@@ -178,7 +178,7 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
 def check_magnitude(X: Any) -> None:
     """Squares of the values, and sums of them, must not overflow."""
     values = X.data if sp.issparse(X) else X
-    largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     if largest > 1e140:
         raise ValueError(
             f"X holds values as large as {largest:.0e}, too large to compute with: scale the features, for instance "

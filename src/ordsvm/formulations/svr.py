@@ -11,7 +11,8 @@ def svr(target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float
 
     min ½‖w‖² [+ ½b²] + C Σ_i max(0, |z_i − (f(x_i) − b)| − ε)
     """
-    sample = np.tile(np.arange(len(target)), 2)
-    sign = np.repeat([1.0, -1.0], len(target))
-    cap = np.tile(np.broadcast_to(C, len(target)), 2)
-    return Problem(Hinges.table(sample, 0, sign, sign * target[sample] - epsilon, cap), thresholds, len(target))
+    n = len(target)
+    sample = np.concatenate([np.arange(n), np.arange(n)])
+    sign = np.concatenate([np.ones(n), np.full(n, -1.0)])
+    cap = np.concatenate([np.broadcast_to(C, n), np.broadcast_to(C, n)])
+    return Problem(Hinges.table(sample, 0, sign, sign * target[sample] - epsilon, cap), thresholds, n)

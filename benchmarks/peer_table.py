@@ -38,9 +38,9 @@ _SMALL = (
 _PRODUCT = (
     "Two fifths of the time are the certificate: K times beta in float64 over all support vectors, 1.15 ns a value and "
     "thread; a quarter is the same product in float32 for the steps, 0.52 ns. Of the former, about 0.45 ns are the 13 "
-    "features of 22 that are not 0, and 0.5 ns the exponential, a polynomial of degree 10. Gained: 1.4 times, by leaving "
-    "out the other features and by norms instead of differences, which cost a quarter more than products. Not tried: a "
-    "table in registers for the exponential, with degree 6."
+    "features of 22 that are not 0, and 0.5 ns the exponential, a polynomial of degree 10. Gained: 1.4 times, by "
+    "leaving out other features and by norms instead of differences, which cost a quarter more than products. Not "
+    "tried: a table in registers for the exponential, with degree 6."
 )
 _DENSE = (
     "500 features: every value of K takes 9.6 ns in float32 and 22 ns in float64, where 8.7 and 17.3 would be the "

@@ -22,7 +22,7 @@ Form form_of(const Features& features) {
 
 bool is_distance(KernelKind kind) { return kind == KernelKind::rbf || kind == KernelKind::laplacian; }
 
-/// The largest number of ones in a sample, if all samples are zeros and ones.
+/// The largest number of ones in a sample, if all samples are zeros and ones, and not too many ones for a table.
 std::optional<Index> most_ones(const RowSource& source) {
   const Index n_columns = source.features()->n_columns;
   std::vector<SampleIndex> columns(n_columns);
@@ -35,6 +35,7 @@ std::optional<Index> most_ones(const RowSource& source) {
       if (values[p] != 0.0 && values[p] != 1.0) return std::nullopt;
       ones += values[p] == 1.0;
     }
+    if (ones >= most_counts) return std::nullopt;
     most = std::max(most, ones);
   }
   return most;

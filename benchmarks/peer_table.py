@@ -25,15 +25,18 @@ DATA = (
 )
 # What bounds a figure that was missed, and what was tried; by row and contestant.
 _STEPS = (
-    "Most of the time goes to steps on pairs of hinges in sets of 256 samples, one after the other on one thread: 0.6 "
-    "to 0.9 microseconds a step, a fifth each to the products that carry them to the working set, to values of K of "
-    "the small sets, and to the search for the pair. A second thread helps with the first two only: 1.2 times. Kept: "
-    "what a step asks of a hinge in one place (a twentieth). Tried without gain: other sizes of the small sets (64 to "
-    "512), K of small sets gathered instead of made. Not tried: several small sets at a time with a common step."
+    "Half of the time goes to values of K: products of the rows that have moved with all samples, every row four or "
+    "five times (a fifth to two fifths), K of working sets and of small sets (a sixth). Steps on pairs of hinges take a "
+    "quarter, the certificate a tenth; a tenth of the time one of the threads waits. Gained: a small set for every "
+    "thread at a time (1.1 to 1.2 times at C = 10, 1.5 at C = 100), and Newton's method for the end (1.3 to 1.6 times "
+    "at C = 100). Tried without gain: small sets of 64 to 512 samples, working sets of 1536 to 4096, K of small sets "
+    "gathered instead of made, or one half of it mirrored; conjugate gradients on the free hinges, which need hundreds "
+    "of products; Newton's method from a violation of 0.1, where it mostly fails, and at C = 10 and n = 5000, where it "
+    "costs as much as the steps."
 )
 _SMALL = (
-    "The whole fit takes 20 ms: 3 ms are spent outside the core, on checks and formulation, the rest values of K, "
-    "steps and the exact scores, of which a second thread saves a quarter."
+    "The whole fit takes 16 ms: 3 ms are spent outside the core, on checks and formulation, 1.5 ms to have zeroed "
+    "pages for K from the system; the rest are values of K, steps and the exact scores."
 )
 _PRODUCT = (
     "Two fifths of the time are the certificate: K times beta in float64 over all support vectors, 1.15 ns a value and "
@@ -50,8 +53,10 @@ _DENSE = (
     "rest, steps and sums of stored rows, was not looked into."
 )
 _SVR = (
-    "LIBSVM makes few steps here: with its rows in the cache it takes 1 to 3 s. Ours takes 0.13 to 0.3 s: values of K "
-    "for working sets and products, the certificate, and at C = 10 steps on one thread; 5 ms are outside the core."
+    "LIBSVM makes few steps here: with its rows in the cache it takes 1 to 3 s. Ours takes 0.12 to 0.3 s: values of K, "
+    "three fifths of it (0.7 ns each in float32), for every support vector seven times at cpu_act; the certificate; at "
+    "C = 10 steps on pairs; 5 ms are outside the core. Tried without gain: larger working sets, and rows kept in "
+    "memory, which are read no faster than they are made."
 )
 EXPLANATIONS = {
     ("svor-california-5000-C10", "redsvm"): _STEPS,

@@ -27,13 +27,12 @@ EXPLANATION = (
     "GridSearchCV's fits are made by the block method too, since 'auto' stands for it: at these sizes most take 8 to "
     "15 milliseconds, so checks, tables, certificates and scores count. Ours share one matrix for all folds, know the "
     "scores of tested samples at the end of a fit, have the certificate made by the core, start from the best multiple "
-    "of the fit before (or, with penalised thresholds, from that of the kernel before) and change to Newton's method "
+    "of the fit before (or, with penalised thresholds, from that of the kernel before) and end by Newton's method "
     "at large C. What bounds them: easy fits of 1 to 4 milliseconds read nearly all rows of the matrix once in float32 "
     "and once in float64, and a third to a half of their time is Python (checks, machines, scorers), which threads do "
-    "not divide; where more than 500 hinges are free and C is large (winequality-red, gamma 0.05, C 100 and 1000: half "
-    "of the first grid's time) 20 systems cost as much as the steps they replace, and where C times the kernel leaves "
-    "nobody at a bound (gamma 0.5, C 10 and more) a start from a tenth of C saves a third of the steps at most. Tried "
-    "before and not better: paths along C without a shared matrix, each for itself (SVOR 1.56 seconds against 2.15 "
+    "not divide; where C times the kernel leaves nobody at a bound (gamma 0.5, C 10 and more) a start from a tenth of "
+    "C saves little. Tried and not better: Newton's method on hinges with rounded corners, from afar; starts from the "
+    "kernel before everywhere; paths along C without a shared matrix, each for itself (SVOR 1.56 seconds against 2.15 "
     "with a matrix copied for every fold and 1.75 of GridSearchCV; SVORIM 7.35, 7.46 and 14.75)."
 )
 

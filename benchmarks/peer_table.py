@@ -26,8 +26,8 @@ DATA = (
 # What bounds a figure that was missed, and what was tried; by row and contestant.
 _STEPS = (
     "Half of the time goes to values of K: products of the rows that have moved with all samples, every row four or "
-    "five times (a fifth to two fifths), K of working sets and of small sets (a sixth). Steps on pairs of hinges take a "
-    "quarter, the certificate a tenth; a tenth of the time one of the threads waits. Gained: a small set for every "
+    "five times (a fifth to two fifths), K of working sets and of small sets (a sixth). Steps on pairs of hinges take "
+    "a quarter, the certificate a tenth; a tenth of the time one of the threads waits. Gained: a small set for every "
     "thread at a time (1.1 to 1.2 times at C = 10, 1.5 at C = 100), and Newton's method for the end (1.3 to 1.6 times "
     "at C = 100). Tried without gain: small sets of 64 to 512 samples, working sets of 1536 to 4096, K of small sets "
     "gathered instead of made, or one half of it mirrored; conjugate gradients on the free hinges, which need hundreds "

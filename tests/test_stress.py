@@ -128,7 +128,7 @@ with warnings.catch_warnings(action="ignore"):
     model = SVOR(max_iter=1, warm_start=True).fit(X, y)
 alpha = rng.uniform(0.1, 0.9, len(model.result_.alpha))
 model.result_ = dataclasses.replace(model.result_, alpha=alpha)
-interrupted_fit(model, X, y, inside="_exact_scores")
+interrupted_fit(model, X, y, inside="exact_scores")
 """,
     # With a tiny C the optimum has every α at its cap: started there, all the time goes into the proof in float64.
     "final-recomputation": """

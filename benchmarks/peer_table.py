@@ -68,6 +68,7 @@ EXPLANATIONS = {
     ("svc-ijcnn1", "onedal"): _PRODUCT,
     ("svc-dense", "onedal"): _DENSE,
     ("svr-california-10000-C1", "libsvm"): _SVR,
+    ("svr-california-10000-C10", "libsvm"): _SVR,
     ("svr-cpu_act-8192-C1", "libsvm"): _SVR,
     ("svr-cpu_act-8192-C10", "libsvm"): _SVR,
 }

@@ -37,9 +37,9 @@ DATA = (
 )
 
 SERIAL = (
-    "Threads divide products and values of K, and small sets where there are several thresholds. With one threshold, as "
-    "here, one of them takes the steps on pairs, chooses working sets and makes tables. Before samples of zeros and ones "
-    "were met by counting, a9a took three times as long and the ratio was 1.76: what is divided has become cheaper."
+    "Threads divide products and values of K, and small sets where there are several thresholds. With one threshold, "
+    "as here, one of them takes the steps on pairs, chooses working sets and makes tables. Before samples of zeros and "
+    "ones were met by counting, a9a took three times as long and the ratio was 1.76: what is divided is cheaper now."
 )
 CHILD = """
 import json, sys

@@ -79,7 +79,7 @@ def attempts(monkeypatch):
         made.append(newton(*arguments))
         return made[-1]
 
-    monkeypatch.setattr(block, "near", lambda problem: 0.1)
+    monkeypatch.setattr(block, "near_enough", lambda problem: 0.1)
     monkeypatch.setattr(block, "steps_to_start", lambda run: 10**9)
     monkeypatch.setattr(block, "newton", counted)
     return made

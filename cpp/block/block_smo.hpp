@@ -21,6 +21,7 @@
 #include "../solvers/solver.hpp"
 #include "blocks.hpp"
 #include "middle.hpp"
+#include "newton_cost.hpp"
 #include "samples.hpp"
 
 namespace ordsvm::block {
@@ -64,7 +65,7 @@ class BlockSmo {
     const Allowance allowance{
         [&](Index more) { return std::min(limits.max_steps, monitor.next_step()) - steps_ - more; },
         [&] { return monitor.interrupted(); }};
-    const bool waits = options_.near > 3.0 * limits.tol;  // for the violation to fall to `near`
+    const bool waits = worth_waiting(options_.near, limits.tol);
     before_ = options_.steps_to_start + limits.steps_before;
     for (bool moved = true;;) {
       double violation = top_.rank(balance_);
@@ -116,27 +117,15 @@ class BlockSmo {
     return 10.0 + (features ? row_length(*features) : 100.0);
   }
 
-  /// Whether Newton's method is expected to cost half as much as the steps that are left. By measurement, every factor of e
-  /// by which the violation is to fall takes nearly half of the steps so far, and a step as long as 0.6 microseconds; the
-  /// method takes eight products of all samples with those that have a free hinge, one with all support vectors, and
-  /// systems of the former. Those are kept to a size of a few seconds, for nothing can interrupt them.
+  /// Newton's method takes eight products of all samples with those that have a free hinge, one with all support vectors,
+  /// and three matrices of the former.
   bool worth_newton(double violation, double tol) {
-    constexpr double most_free = 8192.0, matrices = 3.0, to_begin = 5000.0;
-    const double free = static_cast<double>(count_free()), n = static_cast<double>(hinges_.n_samples);
-    const double bytes = matrices * sizeof(double) * free * free;
-    if (free == 0.0 || free > most_free || bytes > static_cast<double>(cache_.budget())) return false;
-    const double left = 0.45 * static_cast<double>(before_ + steps_) * std::log(violation / tol);
-    const double products =
-        5e-5 * cost_of_a_value(source_) * n * (8.0 * free + static_cast<double>(slots_.count_support()));
-    if (!(left > 2.0 * (to_begin + products + 0.02 * free * free + 1.3e-5 * free * free * free))) return false;
-    cache_.leave(static_cast<std::size_t>(bytes));
+    const Index free = top_.count_free_samples(), rows = 8 * free + slots_.count_support();
+    const std::size_t bytes = 3 * sizeof(double) * free * free;
+    const double products = 5e-5 * cost_of_a_value(source_) * static_cast<double>(hinges_.n_samples * rows);
+    if (bytes > cache_.budget() || !newton_pays(before_ + steps_, violation, tol, free, products)) return false;
+    cache_.leave(bytes);
     return true;
-  }
-
-  Index count_free() const {
-    Index free = 0;
-    for (Index i = 0; i < hinges_.n_samples; ++i) free += top_.is_free(i);
-    return free;
   }
 
   static RowCache<T>& leaving(RowCache<T>& cache, std::size_t bytes) {
@@ -153,7 +142,7 @@ class BlockSmo {
 
   Index set_size() const {
     if (options_.q1 > 0) return capacity_;
-    return std::min(capacity_, std::max(least_of_a_set, top_.count_free() * 3 / 2 / 64 * 64));
+    return std::min(capacity_, std::max(least_of_a_set, top_.count_free_slots() * 3 / 2 / 64 * 64));
   }
 
   bool whole() const { return capacity_ == hinges_.n_samples; }

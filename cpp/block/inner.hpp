@@ -15,6 +15,7 @@
 
 namespace ordsvm::block {
 
+/// A part of K: row p is at values + p * stride.
 template <class T>
 struct Matrix {
   const T* values;

@@ -48,9 +48,14 @@ class Level {
       if (rise_.data()[k * length() + p] == fall_.data()[k * length() + p]) return true;
     return false;
   }
-  Index count_free() const {
+  Index count_free_slots() const {
     Index total = 0;
     for (Index j = 0; j < n_thresholds_ * length(); ++j) total += rise_.data()[j] == fall_.data()[j];
+    return total;
+  }
+  Index count_free_samples() const {
+    Index total = 0;
+    for (Index p = 0; p < count_; ++p) total += is_free(p);
     return total;
   }
 

@@ -81,7 +81,7 @@ class Middle {
     return level_.count() < room_for_sets * small_size_ || steps_left < n_sets * small_size_ ? 1 : n_sets;
   }
 
-  WorkingMatrix<T> matrix() const { return {values_.data(), stride()}; }
+  Matrix<T> matrix() const { return {values_.data(), stride()}; }
 
   Index one(std::vector<Index>&& chosen, const Effort& effort) {
     SmallSet<T>& set = *sets_[0];
@@ -98,7 +98,7 @@ class Middle {
     chosen = chosen.first(std::min<std::size_t>(chosen.size(), n_sets * small_size_));
     std::vector<Index> done(n_sets);
     crew_.run(n_sets, [&](int s, int) {
-      sets_[s]->take(level_, slots_, balance_, hand(chosen, s, n_sets));
+      sets_[s]->take(level_, slots_, balance_, deal(chosen, s, n_sets));
       done[s] = sets_[s]->work(filler(*sets_[s], true), effort);
       sets_[s]->respond(matrix(), level_.length());
     });
@@ -124,8 +124,8 @@ class Middle {
     };
   }
 
-  /// Every so-manieth; the first two, who may be the pair that violates most, stay together.
-  static std::vector<Index> hand(std::span<const Index> chosen, std::size_t s, std::size_t n_sets) {
+  /// What set s gets: dealt like cards, but that the first two, who may be the pair that violates most, stay together.
+  static std::vector<Index> deal(std::span<const Index> chosen, std::size_t s, std::size_t n_sets) {
     std::vector<Index> dealt;
     for (std::size_t i = s; i < chosen.size(); i += n_sets) {
       const bool swapped = n_sets > 1 && (i == 1 || i == n_sets);
@@ -142,14 +142,14 @@ class Middle {
   }
 
   /// score += moved @ values[chosen]
-  void apply(const SmallSet<T>& set) {
-    movers_.find(set, matrix());
+  void apply(SmallSet<T>& set) {
+    const auto& [rows, weights] = set.movers(matrix());
     constexpr std::size_t worth_threads = 1 << 16;  // values of K
-    const int n_tasks = movers_.rows.size() * level_.length() < worth_threads ? 1 : crew_.n_tasks();
-    crew_.run(n_tasks, [&](int task, int) {
+    const int n_tasks = rows.size() * level_.length() < worth_threads ? 1 : crew_.n_tasks();
+    crew_.run(n_tasks, [&, &rows = rows, &weights = weights](int task, int) {
       const Share share(level_.length() / 16, task, n_tasks);
-      for (std::size_t r = 0; r < movers_.rows.size(); r += 4)
-        add_four(level_.score(), movers_.weights.data() + r, movers_.rows.data() + r, 16 * share.begin, 16 * share.end);
+      for (std::size_t r = 0; r < rows.size(); r += 4)
+        add_four(level_.score(), weights.data() + r, rows.data() + r, 16 * share.begin, 16 * share.end);
     });
   }
 
@@ -164,7 +164,6 @@ class Middle {
   std::vector<std::unique_ptr<SmallSet<T>>> sets_;
   std::vector<double> moved_;
   std::vector<Index> kept_;
-  typename SmallSet<T>::Movers movers_;
 };
 
 }  // namespace ordsvm::block

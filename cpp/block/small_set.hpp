@@ -12,14 +12,6 @@
 
 namespace ordsvm::block {
 
-/// K of a working set: row p is at values + p * stride.
-template <class T>
-struct WorkingMatrix {
-  const T* values;
-  Index stride;
-  const T* row(Index p) const { return values + p * stride; }
-};
-
 inline constexpr Index padded_to(Index count, Index width) { return (count + width - 1) / width * width; }
 
 template <class T>
@@ -56,12 +48,31 @@ class SmallSet {
     return inner_.run({values_.data(), stride}, moved_, effort);
   }
 
+  /// Rows of the working set's K for samples that have moved, and by how much; a multiple of four, of which the last may
+  /// have no weight.
+  struct Movers {
+    std::vector<const T*> rows;
+    std::vector<double> weights;
+  };
+  const Movers& movers(const Matrix<T>& matrix) {
+    auto& [rows, weights] = movers_;
+    rows.clear();
+    weights.clear();
+    for (std::size_t p = 0; p < chosen_.size(); ++p)
+      if (moved_[p] != 0.0) {
+        rows.push_back(matrix.row(chosen_[p]));
+        weights.push_back(moved_[p]);
+      }
+    while (rows.size() % 4 != 0) rows.push_back(rows.back()), weights.push_back(0.0);
+    return movers_;
+  }
+
   /// response = moved @ K[chosen]
-  void respond(const WorkingMatrix<T>& matrix, Index length) {
+  void respond(const Matrix<T>& matrix, Index length) {
     response_.assign(length, T(0));
-    movers_.find(*this, matrix);
-    for (std::size_t r = 0; r < movers_.rows.size(); r += 4)
-      add_four(response_.data(), movers_.weights.data() + r, movers_.rows.data() + r, 0, length);
+    const auto& [rows, weights] = movers(matrix);
+    for (std::size_t r = 0; r < rows.size(); r += 4)
+      add_four(response_.data(), weights.data() + r, rows.data() + r, 0, length);
   }
   std::span<const T> response() const { return response_; }
 
@@ -85,22 +96,6 @@ class SmallSet {
   }
   /// The thresholds of somebody else move as those of this set have.
   void carry(Balance& other) const { other.follow(before_, balance_); }
-
-  /// Rows of those that have moved, four at a time; the last ones may have no weight.
-  struct Movers {
-    std::vector<const T*> rows;
-    std::vector<double> weights;
-    void find(const SmallSet& set, const WorkingMatrix<T>& matrix) {
-      rows.clear();
-      weights.clear();
-      for (std::size_t p = 0; p < set.chosen_.size(); ++p)
-        if (set.moved_[p] != 0.0) {
-          rows.push_back(matrix.row(set.chosen_[p]));
-          weights.push_back(set.moved_[p]);
-        }
-      while (rows.size() % 4 != 0) rows.push_back(rows.back()), weights.push_back(0.0);
-    }
-  };
 
  private:
   std::vector<Index> chosen_;

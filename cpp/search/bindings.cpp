@@ -46,6 +46,7 @@ void bind_search(nb::module_& m) {
       .def("__init__", &make_known, "rows"_a)
       .def("__len__", &Known::size)
       .def_prop_ro("stride", &Known::stride)
+      .def_prop_ro("largest", &Known::largest)
       .def("values", &values_of)
       .def("product", &product_of, "beta"_a, "score"_a)
       .def("prove", &proof_of, "table"_a, "live"_a)

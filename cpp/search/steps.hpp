@@ -11,6 +11,7 @@
 #include <cmath>
 #include <vector>
 
+#include "../block/newton_cost.hpp"
 #include "../block/small_set.hpp"
 #include "../block/working_set.hpp"
 #include "../solvers/solver.hpp"
@@ -43,10 +44,11 @@ class Steps {
 
   End run(double tol, double near, Monitor& monitor) {
     const double aim = least_tol<T> > 0.0 ? 0.95 * tol : tol;
+    const bool waits = block::worth_waiting(near, tol);
     for (int attempt = 0; attempt <= max_recomputations; ++attempt) {
       const Index before = done_;
       for (double now = level_.rank(balance_); now > aim; now = level_.rank(balance_)) {
-        if (now <= near && worth_newton(now, tol)) return follow_exactly(), End::near;
+        if (waits && now <= near && newton_pays(now, tol)) return follow_exactly(), End::near;
         if (monitor.stop_now(done_, 0)) return follow_exactly(), End::stopped;
         if (crawls(now, aim) || !work_off(now, tol)) break;
       }
@@ -61,13 +63,10 @@ class Steps {
  private:
   static constexpr Index small_size = 128;  // rows stay in a cache from when they are gathered until they are added
 
-  /// As in block_smo.hpp; products are cheaper with all of K in memory.
-  bool worth_newton(double violation, double tol) const {
-    double free = 0.0;
-    for (Index i = 0; i < hinges_.n_samples; ++i) free += level_.is_free(i);
-    const double left = 0.45 * static_cast<double>(done_) * std::log(violation / tol);
-    const double products = 4e-3 * static_cast<double>(hinges_.n_samples) * free;
-    return free > 0.0 && left > 2.0 * (3000.0 + products + 0.02 * free * free + 1.3e-5 * free * free * free);
+  /// Products are cheap with all of K in memory.
+  bool newton_pays(double violation, double tol) const {
+    const Index free = level_.count_free_samples();
+    return block::newton_pays(done_, violation, tol, free, 4e-3 * static_cast<double>(hinges_.n_samples * free));
   }
 
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.

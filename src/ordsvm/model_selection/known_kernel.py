@@ -60,7 +60,7 @@ class KnownMatrix:
     def __init__(self, known: _core.Known) -> None:
         self._known = known
         self._values = known.values()
-        self.largest = float(np.abs(self._values.diagonal()).max())
+        self.largest = known.largest
 
     def part(self, rows: Ints, columns: Ints, n_threads: int) -> Floats:
         return self._values[np.ix_(rows, columns)]

@@ -17,13 +17,13 @@ from ordsvm.model_selection.paths import Samples, prices_follow, train_anew
 from ordsvm.problem import Certificate, Problem, Thresholds
 from ordsvm.result import FitResult
 from ordsvm.solvers import Solution
-from ordsvm.solvers.newton import NEARER, Point, near, newton
+from ordsvm.solvers.base import core_table
+from ordsvm.solvers.newton import NEARER, Point, near_enough, newton
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
-MOST_ATTEMPTS = 10  # at the gap of ordered thresholds
-NEAR = 0.05  # relative gap of a start that is not compared with another one
+MOST_ATTEMPTS = 10  # by Newton's method, and at the gap of ordered thresholds
+GOOD_START = 0.05  # relative gap of a start that is not compared with another one
 
 
 class Memory:
@@ -57,7 +57,6 @@ class KnownWalk:
         mine: Memory,
     ) -> None:
         self.machine = machine
-        machine.__dict__["_check_new_data"] = lambda X: X  # numbers need no check
         self.train = train
         self.kernel = kernel
         self._beside, self._mine = beside, mine
@@ -124,14 +123,14 @@ class ProblemPath:
         self._stretch(price / self._price)
         self._price = price
         self.problem = replace(self.problem, hinges=replace(self.problem.hinges, cap=price * self._cap))
-        table, live, aim, enough, steps = self._table(), self._live(), tol, near(self.problem), 0
+        table, live, aim, near, steps = core_table(self.problem), self._live(), tol, near_enough(self.problem), 0
         if other is not None and len(other) == len(self._alpha):
             self._compare(table, live, other)
         for _ in range(MOST_ATTEMPTS):
-            fit = self.known.solve(table, live, aim, enough if enough > 3 * aim else 0.0)
+            fit = self.known.solve(table, live, aim, near)
             steps += fit.steps
             if fit.near:
-                enough = NEARER * min(enough, self._jump(aim))
+                near = NEARER * min(near, self._jump(aim))
                 continue
             if not fit.converged:
                 return None
@@ -174,7 +173,7 @@ class ProblemPath:
         all of them to a few; elsewhere the product costs more than it saves.
         """
         penalized = self.problem.thresholds is Thresholds.PENALIZED
-        if not self._alpha.any() or (penalized and self.known.prove(table, live).relative_gap > NEAR):
+        if not self._alpha.any() or (penalized and self.known.prove(table, live).relative_gap > GOOD_START):
             score = np.empty_like(self._score)
             beta = self.problem.beta(other)
             self.known.product(beta, score)
@@ -185,19 +184,6 @@ class ProblemPath:
 
     def _live(self) -> _core.LiveArrays:
         return _core.LiveArrays(self._alpha, self._score, self._threshold, self._active)
-
-    def _table(self) -> _core.Table:
-        h = self.problem.hinges
-        return _core.table(
-            h.sample,
-            h.threshold,
-            h.sign,
-            h.offset,
-            h.cap,
-            n_samples=self.problem.n_samples,
-            n_thresholds=self.problem.n_thresholds,
-            treatment=getattr(_core.Thresholds, self.problem.thresholds.value),
-        )
 
     def _proof(self, fit: _core.Fit) -> Certificate:
         """The core has made it already, except for ordered thresholds."""

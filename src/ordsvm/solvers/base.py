@@ -155,18 +155,7 @@ class Run:
         self.report_every = self._next_step = steps
 
     def table(self) -> _core.Table:
-        h = self.problem.hinges
-        treatment = getattr(_core.Thresholds, self.problem.thresholds.value)
-        return _core.table(
-            h.sample,
-            h.threshold,
-            h.sign,
-            h.offset,
-            h.cap,
-            n_samples=self.problem.n_samples,
-            n_thresholds=self.problem.n_thresholds,
-            treatment=treatment,
-        )
+        return core_table(self.problem)
 
     def native(self, solver: Callable[..., _core.Outcome], precision: Precision, *options: object) -> bool:
         """Runs a solver of the core; once more with float64 rows where float32 ones can't reach the tolerance.
@@ -312,6 +301,21 @@ class Run:
 
     def exact_scores(self) -> Floats:
         return self.matrix.product(self.problem.beta(self.alpha), self.control.n_threads)
+
+
+def core_table(problem: Problem) -> _core.Table:
+    """The problem as the core knows it."""
+    h = problem.hinges
+    return _core.table(
+        h.sample,
+        h.threshold,
+        h.sign,
+        h.offset,
+        h.cap,
+        n_samples=problem.n_samples,
+        n_thresholds=problem.n_thresholds,
+        treatment=getattr(_core.Thresholds, problem.thresholds.value),
+    )
 
 
 def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 from ordsvm import _core
 from ordsvm.problem import Thresholds
 from ordsvm.solvers.base import PRECISIONS, Precision, Run, check_count, check_option
-from ordsvm.solvers.newton import NEARER, Point, near, newton
+from ordsvm.solvers.newton import NEARER, Point, near_enough, newton
 from ordsvm.solvers.team import usable_threads
 
 STEPS_TO_START = 3  # a hinge
@@ -46,9 +46,9 @@ class Block:
     def solve(self, run: Run) -> None:
         n_threads, steps = usable_threads(run.control.n_threads), steps_to_start(run)
         may_jump = self.newton and run.control.examiner is None  # early stopping wants to see the whole way
-        enough = near(run.problem) if may_jump else 0.0
-        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, enough, steps):
-            enough = NEARER * min(enough, _jump(run, n_threads))
+        near = near_enough(run.problem) if may_jump else 0.0
+        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, near, steps):
+            near = NEARER * min(near, _jump(run, n_threads))
 
 
 def steps_to_start(run: Run) -> int:

@@ -26,7 +26,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Hinges, Problem, Thresholds
 from ordsvm.solvers.changing_system import ChangingSystem
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ class Point:
     score: Floats
 
 
-def near(problem: Problem) -> float:
+def near_enough(problem: Problem) -> float:
     """A violation from which it is worth a try: a share of how much the levels that scores should reach differ."""
     level = problem.hinges.sign * problem.hinges.offset
     return NEAR * float(level.std() or np.abs(level).mean())
@@ -100,6 +100,27 @@ def newton(
     return None
 
 
+class FreeHinges:
+    """Hinges between their bounds: whose they are (`place` among `samples`), and at which group of thresholds.
+
+    members     how many hinges a sample has at a group; `share` is that over all its hinges, `count`
+    """
+
+    def __init__(self, hinges: Hinges, free: Ints, group: Ints) -> None:
+        n_groups = int(group[-1]) + 1
+        self.samples, self.place = np.unique(hinges.sample[free].astype(np.int64), return_inverse=True)
+        self.group = group[hinges.threshold[free]]
+        self.level = hinges.sign[free] * hinges.offset[free]
+        self.count = np.bincount(self.place).astype(np.float64)
+        slot = self.place * n_groups + self.group
+        self.members = np.bincount(slot, minlength=len(self.samples) * n_groups).reshape(-1, n_groups)
+        self.share = self.members / self.count[:, np.newaxis]
+
+    def means(self, values: Floats) -> Floats:
+        """Over the hinges of every sample."""
+        return np.bincount(self.place, values) / self.count
+
+
 class Systems:
     """The systems that belong to choices of sides, all seen from one point."""
 
@@ -110,7 +131,6 @@ class Systems:
         self._n_threads = n_threads
         self._ridge = max(0.1 * tol / problem.hinges.cap.max(), 1e-11 * matrix.largest)
         self._group = _groups(problem, start.alpha)
-        self._n_groups = int(self._group[-1]) + 1
         self._system: ChangingSystem | None = None
 
     def solve(self, low: Flags, up: Flags) -> tuple[Point, Floats] | None:
@@ -150,24 +170,21 @@ class Systems:
         x and δ are sums of large numbers that nearly cancel, so that γ is not quite what it should be: b is mended by
         what is left over.
         """
-        h, rho, n_groups = self._problem.hinges, self._ridge, self._n_groups
-        samples, place = np.unique(h.sample[free].astype(np.int64), return_inverse=True)
-        group, level = self._group[h.threshold[free]], h.sign[free] * h.offset[free]
-        count = np.bincount(place).astype(np.float64)
-        members = np.bincount(place * n_groups + group, minlength=len(samples) * n_groups).reshape(-1, n_groups)
-        share, total = members / count[:, np.newaxis], members.sum(axis=0)
-        wanted = np.bincount(place, level) / count - self._start.score[samples] - self._scores(samples, moved)
-        x, response = np.split(self._solved(samples, rho / count, np.column_stack([wanted, share])), [1], axis=1)
-        slope = share.T @ response + (np.diag(total) - share.T @ members) / rho
+        rho, f = self._ridge, FreeHinges(self._problem.hinges, free, self._group)
+        wanted = f.means(f.level) - self._start.score[f.samples] - self._scores(f.samples, moved)
+        solved = self._solved(f.samples, rho / f.count, np.column_stack([wanted, f.share]))
+        x, response = solved[:, 0], solved[:, 1:]
+        total = f.members.sum(axis=0)
+        slope = f.share.T @ response + (np.diag(total) - f.share.T @ f.members) / rho
 
         def delta(b: Floats) -> Floats:
-            apart = level + b[group]
-            apart -= (np.bincount(place, apart) / count)[place]
-            return ((x[:, 0] + response @ b) / count)[place] + apart / rho
+            apart = f.level + b[f.group]
+            apart -= f.means(apart)[f.place]
+            return ((x + response @ b) / f.count)[f.place] + apart / rho
 
-        b = np.zeros(n_groups)
+        b = np.zeros(len(total))
         for _ in range(1 + TIMES_MENDED):
-            b += self._balance(slope, gamma + np.bincount(group, delta(b), n_groups), b, total > 0)
+            b += self._balance(slope, gamma + np.bincount(f.group, delta(b), len(total)), b, total > 0)
         told = total > 0 if self._problem.thresholds in (Thresholds.FREE, Thresholds.ORDERED) else True
         return delta(b), np.where(told, b, np.nan)
 

@@ -171,7 +171,6 @@ class PrecomputedRows final : public RowSource {
   explicit PrecomputedRows(const DenseView<T>& matrix) : matrix_(matrix) {}
   Index size() const override { return matrix_.n_rows; }
   double diagonal(Index i) const override { return matrix_.values[i * matrix_.n_columns + i]; }
-  bool is_stored() const override { return true; }
   void row(Index i, std::span<float> out) const override { copy(i, out); }
   void row(Index i, std::span<double> out) const override { copy(i, out); }
 

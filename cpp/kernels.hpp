@@ -46,8 +46,6 @@ class RowSource {
   virtual void rows(std::span<const Index> which, std::span<double> out) const {
     for (std::size_t r = 0; r < which.size(); ++r) row(which[r], out.subspan(r * size(), size()));
   }
-  /// Whether all of K is in memory.
-  virtual bool is_stored() const { return false; }
   /// Nothing where a source knows no more than K.
   virtual std::optional<Features> features() const { return std::nullopt; }
   /// The features of sample i, but for some that are 0, and how many they are; there is room for n_columns. Only for

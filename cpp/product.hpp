@@ -8,6 +8,7 @@
 #include "block/exact.hpp"
 #include "block/samples.hpp"
 #include "kernels.hpp"
+#include "many_rows.hpp"
 #include "monitor.hpp"
 #include "simd.hpp"
 
@@ -23,10 +24,7 @@ void add_product(const RowSource& source, std::span<const double> beta, std::spa
   for (std::size_t begin = 0; begin < support.size(); begin += block) {
     if (before_block()) return;
     const auto which = support.subspan(begin, std::min(block, support.size() - begin));
-    crew.run(crew.size(), [&](int t, int) {
-      const Share share(which.size(), t, crew.size());
-      source.rows(which.subspan(share.begin, share.end - share.begin), std::span(rows).subspan(share.begin * n));
-    });
+    many_rows(source, which, rows, crew);
     crew.split(n, which.size() * n, [&](std::size_t first, std::size_t last) {
       for (std::size_t r = 0; r < which.size(); ++r)
         simd::add_row(out.data() + first, beta[which[r]], rows.data() + r * n + first, last - first);

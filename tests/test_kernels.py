@@ -234,6 +234,34 @@ def test_a_function_is_a_kernel(estimator):
     assert all(a[0] * b[0] <= 80 * 80 for a, b in calls)
 
 
+@pytest.mark.parametrize("solver", ["auto", "smo"])
+def test_a_function_of_many_samples_is_called_for_many_rows_but_never_for_none(solver):
+    X, y = random_data(4, n=601)
+    rows = []
+
+    def kernel(A, B):
+        rows.append(len(A))
+        return pairwise.rbf_kernel(A, B, gamma=0.4)  # refuses empty A
+
+    own = SVORIM(kernel=kernel, solver=solver).fit(X, y)
+    assert min(rows) >= 1
+    if solver == "auto":
+        assert len(rows) <= 60 and sum(rows) <= 3 * 601
+    assert certify(own, X, y).violation <= 1e-3
+
+
+def test_a_function_of_few_samples_is_asked_once_for_training():
+    X, y = random_data(4, n=100)
+    calls = []
+
+    def kernel(A, B):
+        calls.append((len(A), len(B)))
+        return A @ B.T
+
+    SVORIM(kernel=kernel).fit(X, y)
+    assert calls == [(100, 100)]
+
+
 def test_a_function_may_take_sparse_samples_and_return_a_list_or_float32():
     X, y = random_data(3, n=40)
     expected = SVORIM(kernel="linear", tol=1e-6).fit(X, y).decision_function(X)

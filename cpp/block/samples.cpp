@@ -58,7 +58,8 @@ bool fits_tiles(const RowSource& source) {
 }
 
 bool suits(const RowSource& source) {
-  return source.is_stored() || (fits_tiles(source) && source.features()->kernel.kind != KernelKind::sigmoid);
+  const auto features = source.features();
+  return !features || features->kernel.kind != KernelKind::sigmoid;
 }
 
 double roundings(const RowSource& source) {

@@ -3,9 +3,8 @@
 
 #include <vector>
 
-#include "../row_cache.hpp"
-#include "../simd.hpp"
 #include "fused_blocks.hpp"
+#include "kept_rows.hpp"
 
 namespace ordsvm::block {
 
@@ -13,38 +12,22 @@ template <class T>
 class StoredBlocks final : public FusedBlocks<T> {
  public:
   StoredBlocks(RowCache<T>& cache, Crew& crew, bool keep)
-      : FusedBlocks<T>(cache.source(), crew, keep), cache_(cache), n_(cache.source().size()) {}
+      : FusedBlocks<T>(cache.source(), crew, keep), kept_(cache, crew), n_(cache.source().size()) {}
 
   bool add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score,
                    const Ask& ask) override {
     if (!store(rows, ask)) return false;
-    std::vector<const T*> stored;
-    std::vector<Index> left;
-    std::vector<double> stored_weight, left_weight;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      if (const T* row = cache_.find(rows[r])) {
-        stored.push_back(row);
-        stored_weight.push_back(weight[r]);
-      } else {
-        left.push_back(rows[r]);
-        left_weight.push_back(weight[r]);
-      }
-    }
-    add_stored(stored, stored_weight, score);
-    return FusedBlocks<T>::add_product(left, left_weight, score, ask);
+    kept_.add(rows, weight, score);
+    const auto others = kept_.others(rows);
+    return FusedBlocks<T>::add_product(others.rows, at(weight, others.places), score, ask);
   }
 
   /// Most of a working set moves, and whole rows are needed then: they are made at once, unless most of a row would be
   /// for samples that are not in the set.
   bool gram(std::span<const Index> samples, T* out, Index stride, const Ask& ask) override {
     if (n_ <= whole_rows * static_cast<Index>(samples.size()) && !store(samples, ask)) return false;
-    std::vector<Index> missing, place;
-    for (std::size_t p = 0; p < samples.size(); ++p)
-      if (cache_.find(samples[p]) == nullptr) {
-        missing.push_back(samples[p]);
-        place.push_back(static_cast<Index>(p));
-      }
-    gather(samples, out, stride);
+    kept_.gather(samples, out, stride);
+    const auto [missing, place] = kept_.others(samples);
     this->values_computed_ += static_cast<double>(missing.size()) * samples.size();
     constexpr std::size_t part = 256;
     std::vector<T> made(std::min(part, missing.size()) * stride);
@@ -62,11 +45,7 @@ class StoredBlocks final : public FusedBlocks<T> {
 
   /// Makes those of these rows that are not there, as far as there is room.
   bool store(std::span<const Index> rows, const Ask& ask) {
-    std::vector<Index> missing;
-    for (const Index i : rows)
-      if (cache_.find(i) == nullptr) missing.push_back(i);
-    const std::size_t room = cache_.capacity() - std::min(cache_.capacity(), cache_.size());
-    missing.resize(std::min(missing.size(), room));
+    const std::vector<Index> missing = kept_.wanted(rows);
     const std::size_t part = this->samples_.rows_at_a_time();
     for (std::size_t begin = 0; begin < missing.size(); begin += part) {
       const auto some = std::span<const Index>(missing).subspan(begin, std::min(part, missing.size() - begin));
@@ -76,7 +55,7 @@ class StoredBlocks final : public FusedBlocks<T> {
         fill_rows(tile, packed, first, count, made);
       };
       if (!this->meet_all(some, fill, ask)) return false;
-      for (std::size_t r = 0; r < some.size(); ++r) cache_.add(some[r], std::move(made[r]));
+      for (std::size_t r = 0; r < some.size(); ++r) kept_.keep(some[r], std::move(made[r]));
     }
     return true;
   }
@@ -93,30 +72,7 @@ class StoredBlocks final : public FusedBlocks<T> {
     }
   }
 
-  /// out[p] = row of samples[p] at the samples, for rows that are there.
-  void gather(std::span<const Index> samples, T* out, Index stride) {
-    const int n_tasks = this->crew_.n_tasks();
-    this->crew_.run(n_tasks, [&](int task, int) {
-      const Share share(samples.size(), task, n_tasks);
-      for (Index p = share.begin; p < share.end; ++p)
-        if (const T* from = cache_.find(samples[p]))
-          for (std::size_t q = 0; q < samples.size(); ++q) out[p * stride + q] = from[samples[q]];
-    });
-  }
-
-  /// score += weight @ rows, so many samples at a time that their scores stay in the first-level cache.
-  void add_stored(std::span<const T* const> rows, std::span<const double> weight, std::span<double> score) {
-    constexpr Index chunk = 1024;
-    const int n_tasks = this->crew_.n_tasks();
-    this->crew_.run(n_tasks, [&](int task, int) {
-      const Share share((n_ + chunk - 1) / chunk, task, n_tasks);
-      for (Index c = share.begin; c < share.end; ++c)
-        for (std::size_t r = 0; r < rows.size(); ++r)
-          simd::add_row(score.data() + c * chunk, weight[r], rows[r] + c * chunk, std::min(chunk, n_ - c * chunk));
-    });
-  }
-
-  RowCache<T>& cache_;
+  KeptRows<T> kept_;
   Index n_;
 };
 

@@ -12,11 +12,11 @@ SMALL = 200  # hinges
 
 
 def best_solver(problem: Problem, matrix: KernelMatrix) -> Solver:
-    """Block, unless rows of K are expensive, K is not positive semidefinite or the problem is small; else SMO or GCD.
+    """Block, unless the problem is small or K is not positive semidefinite; else SMO or GCD.
 
-    Expensive rows, those of functions and of sparse data with thousands of features, are better asked for one by one:
-    SMO and GCD look at few that they do not need. The sigmoid's K is not positive semidefinite, so the answer depends
-    on the way there, and theirs is that of other programs.
+    The sigmoid's K is not, so the answer depends on the way there, and that of SMO is the one of other programs.
+    Expensive rows, those of functions and of sparse data with thousands of features, are made by all threads and many
+    at a time by Block, which outweighs that the others do without some of them.
 
     Milliseconds of whole fits by Block / by the other one (GCD for SVOR, else SMO) at tol = 1e-3 on two cores with
     AVX-512, california_housing with 5 ranks, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never

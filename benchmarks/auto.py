@@ -21,7 +21,7 @@ SOURCES = {  # name: source, gamma
     "cpu_act, 21 features": ("cpu_act", 1 / 21),
     "a9a, sparse, 14 of 123": ("a9a", 1 / 123),
     "dense, 500 features": ("dense", 1 / 500),
-    "treebank, sparse, 10 of 8569": ("treebank", 0.5),
+    "treebank, sparse, 8 of 8569": ("treebank", 0.5),
     "california, a function": ("california_housing", 0.5),
 }
 MODELS = {
@@ -29,7 +29,7 @@ MODELS = {
     "cpu_act, 21 features": ("SVR",),
     "a9a, sparse, 14 of 123": ("SVC",),
     "dense, 500 features": ("SVC",),
-    "treebank, sparse, 10 of 8569": ("SVOR", "SVORIM", "SVC"),
+    "treebank, sparse, 8 of 8569": ("SVOR", "SVORIM", "SVC"),
     "california, a function": ("SVORIM", "SVC"),
 }
 DATA = (

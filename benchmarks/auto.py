@@ -35,7 +35,8 @@ MODELS = {
 DATA = (
     works.DATA + " Seconds of whole fits at tol 1e-3 with 200 MB of cache and all cores by 'block' and by 'gcd' (SVOR) "
     "or 'smo', taking turns, medians of nine (n = 5000: three; who takes more than 5 s: once); n = 100, 400, 1500, "
-    "5000, C = 1 and 100. A function: scikit-learn's rbf_kernel, given as one. The figure of a row is the time of the one that 'auto' stands for over that of the faster "
+    "5000, C = 1 and 100. A function: scikit-learn's rbf_kernel, given as one. "
+    "The figure of a row is the time of the one that 'auto' stands for over that of the faster "
     "one."
 )
 EXPLANATION = "See seconds_of: which solver was faster, and by how much."

@@ -14,7 +14,8 @@ DATA = (
     "california, census (census_house16h), cpu_act: rows shuffled with pandas' sample(frac=1, random_state=0), "
     "standardised columns, then the first n rows; SVOR, SVORIM, SVOREX: 5 equal-frequency ranks of the target (census: "
     "10) cut on the whole set, SVR: the standardised target, epsilon 0.1, gamma 1 / number of columns. a9a, ijcnn1: "
-    "training part as CSR, rows permuted (seed 0); treebank too, ranks 1 to 5, for SVC above 3 or not. dense: 20,000 rows of 500 standard normal columns (seed 0), the "
+    "training part as CSR, rows permuted (seed 0); treebank too, ranks 1 to 5, for SVC above 3 or not. "
+    "dense: 20,000 rows of 500 standard normal columns (seed 0), the "
     "class is the sign of x'Ax - trace(A) with A a symmetrised standard normal matrix, plus normal noise of a tenth of "
     "its standard deviation. Gaussian kernel throughout, or x.y for linear works."
 )

@@ -173,6 +173,7 @@ class PrecomputedRows final : public RowSource {
   double diagonal(Index i) const override { return matrix_.values[i * matrix_.n_columns + i]; }
   void row(Index i, std::span<float> out) const override { copy(i, out); }
   void row(Index i, std::span<double> out) const override { copy(i, out); }
+  double cost_of_a_value() const override { return 30.0; }
 
  private:
   template <class U>

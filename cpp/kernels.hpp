@@ -46,6 +46,9 @@ class RowSource {
   virtual void rows(std::span<const Index> which, std::span<double> out) const {
     for (std::size_t r = 0; r < which.size(); ++r) row(which[r], out.subspan(r * size(), size()));
   }
+  /// What a value of a row costs, in what a feature costs where tiles are made of them (block/blocks.hpp): functions and
+  /// sparse rows of thousands of features, by measurement.
+  virtual double cost_of_a_value() const { return 1000.0; }
   /// Nothing where a source knows no more than K.
   virtual std::optional<Features> features() const { return std::nullopt; }
   /// The features of sample i, but for some that are 0, and how many they are; there is room for n_columns. Only for

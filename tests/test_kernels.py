@@ -246,7 +246,8 @@ def test_a_function_of_many_samples_is_called_for_many_rows_but_never_for_none(s
     own = SVORIM(kernel=kernel, solver=solver).fit(X, y)
     assert min(rows) >= 1
     if solver == "auto":
-        assert len(rows) <= 60 and sum(rows) <= 3 * 601
+        assert len(rows) <= 60
+        assert sum(rows) <= 3 * 601
     assert certify(own, X, y).violation <= 1e-3
 
 

@@ -113,8 +113,7 @@ class BlockSmo {
 
   /// In features of a row; what does not depend on them counts as ten.
   static double cost_of_a_value(const RowSource& source) {
-    const auto features = source.features();
-    return 10.0 + (features ? row_length(*features) : 100.0);
+    return 10.0 + (fits_tiles(source) ? row_length(*source.features()) : source.cost_of_a_value());
   }
 
   /// Newton's method takes eight products of all samples with those that have a free hinge, one with all support vectors,

@@ -22,6 +22,7 @@
 #include "blocks.hpp"
 #include "middle.hpp"
 #include "newton_cost.hpp"
+#include "progress.hpp"
 #include "samples.hpp"
 
 namespace ordsvm::block {
@@ -69,6 +70,7 @@ class BlockSmo {
     before_ = options_.steps_to_start + limits.steps_before;
     for (bool moved = true;;) {
       double violation = top_.rank(balance_);
+      progress_.see(violation, steps_);
       const bool far = waits && violation > options_.near;
       const bool near = waits && !far && violation > finish.aim() && worth_newton(violation, finish.tol());
       if (!far && !near && finish.tol() < least_tol<T>) return outcome(Status::imprecise);
@@ -93,16 +95,11 @@ class BlockSmo {
 
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
   bool crawls(double violation, double aim) {
-    if (violation < 0.9 * least_violation_) {
-      least_violation_ = violation;
-      rounds_since_ = 0;
-    }
-    ++rounds_since_;
-    if (rounds_since_ < 10) return false;
+    if (progress_.looks_in_vain() < 10) return false;
     double largest = 0.0;
     for (const double score : variables_.score) largest = std::max(largest, std::abs(score));
     const bool rounding = aim < 64.0 * std::numeric_limits<T>::epsilon() * largest;
-    return rounding || (rounds_since_ > 500 && least_tol<T> > 0.0);
+    return rounding || (progress_.looks_in_vain() > 500 && least_tol<T> > 0.0);
   }
 
   /// Small problems are done before other threads have come.
@@ -122,7 +119,8 @@ class BlockSmo {
     const Index free = top_.count_free_samples(), rows = 8 * free + slots_.count_support();
     const std::size_t bytes = 3 * sizeof(double) * free * free;
     const double products = 5e-5 * cost_of_a_value(source_) * static_cast<double>(hinges_.n_samples * rows);
-    if (bytes > cache_.budget() || !newton_pays(before_ + steps_, violation, tol, free, products)) return false;
+    if (bytes > cache_.budget()) return false;
+    if (!newton_pays(before_ + steps_, progress_.work_in_vain(), violation, tol, free, products)) return false;
     cache_.leave(bytes);
     return true;
   }
@@ -233,8 +231,8 @@ class BlockSmo {
   WorkingSet<T> set_;
   std::vector<Index> positions_, kept_, rows_;
   std::vector<double> weights_;
-  Index before_ = 0, steps_ = 0, rounds_since_ = 0;
-  double least_violation_ = infinite;
+  Index before_ = 0, steps_ = 0;
+  Progress progress_;
 };
 
 extern template class BlockSmo<float>;

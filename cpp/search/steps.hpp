@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../block/newton_cost.hpp"
+#include "../block/progress.hpp"
 #include "../block/small_set.hpp"
 #include "../block/working_set.hpp"
 #include "../solvers/solver.hpp"
@@ -48,6 +49,7 @@ class Steps {
     for (int attempt = 0; attempt <= max_recomputations; ++attempt) {
       const Index before = done_;
       for (double now = level_.rank(balance_); now > aim; now = level_.rank(balance_)) {
+        progress_.see(now, done_ + steps_of_a_set * sets_++);
         if (waits && now <= near && newton_pays(now, tol)) return follow_exactly(), End::near;
         if (monitor.stop_now(done_, 0)) return follow_exactly(), End::stopped;
         if (crawls(now, aim) || !work_off(now, tol)) break;
@@ -61,24 +63,22 @@ class Steps {
   }
 
  private:
+  static constexpr Index steps_of_a_set = 150;  // take as long as all else that is done for a set
   static constexpr Index small_size = 128;  // rows stay in a cache from when they are gathered until they are added
 
   /// Products are cheap with all of K in memory.
   bool newton_pays(double violation, double tol) const {
     const Index free = level_.count_free_samples();
-    return block::newton_pays(done_, violation, tol, free, 4e-3 * static_cast<double>(hinges_.n_samples * free));
+    const double products = 4e-3 * static_cast<double>(hinges_.n_samples * free);
+    return block::newton_pays(done_, progress_.work_in_vain(), violation, tol, free, products);
   }
 
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
   bool crawls(double violation, double aim) {
-    if (violation < 0.9 * least_violation_) {
-      least_violation_ = violation;
-      sets_since_ = 0;
-    }
-    if (++sets_since_ % 50 != 0) return false;
+    if (progress_.looks_in_vain() % 50 != 0) return false;
     double largest = 0.0;
     for (const double score : variables_.score) largest = std::max(largest, std::abs(score));
-    return aim < 64.0 * std::numeric_limits<T>::epsilon() * largest || sets_since_ > 5000;
+    return aim < 64.0 * std::numeric_limits<T>::epsilon() * largest || progress_.looks_in_vain() > 5000;
   }
 
   /// False if no step was possible.
@@ -158,8 +158,9 @@ class Steps {
   block::WorkingSet<T> choice_;
   std::vector<double> moved_, weights_;
   std::vector<Index> kept_, rows_;
-  Index done_ = 0, sets_since_ = 0;
-  double violation_ = 0.0, least_violation_ = block::infinite;
+  Index done_ = 0, sets_ = 0;
+  double violation_ = 0.0;
+  block::Progress progress_;
 };
 
 }  // namespace ordsvm::search

@@ -99,7 +99,7 @@ def reviews(name: str) -> tuple[list[str], np.ndarray]:
     return frame["text"].to_list(), frame["rating"].to_numpy()
 
 
-def _standardised(X: np.ndarray) -> np.ndarray:
+def standardised(X: np.ndarray) -> np.ndarray:
     """Zero mean and unit variance; columns that do not vary are dropped."""
     X = X[:, X.max(axis=0) > X.min(axis=0)]
     return (X - X.mean(axis=0)) / X.std(axis=0)
@@ -130,4 +130,4 @@ def regression(name: str, n: int | None = None, seed: int = 0) -> tuple[np.ndarr
 def _shuffled(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     order = _csv(name)[["target"]].sample(frac=1, random_state=seed).index.to_numpy()
     X, target = table(name)
-    return _standardised(X[order]), target[order]
+    return standardised(X[order]), target[order]

@@ -10,7 +10,7 @@ from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, _core
 from ordsvm.kernels import RBF, Precomputed
 from ordsvm.model_selection import known_walk
 from ordsvm.model_selection.chain import Chain
-from ordsvm.model_selection.known_kernel import KnownKernel, known_matrix
+from ordsvm.model_selection.known_kernel import KnownKernel
 from ordsvm.model_selection.known_walk import KnownWalk, Memory, ProblemPath
 from ordsvm.model_selection.paths import Samples
 from ordsvm.problem import Thresholds
@@ -45,7 +45,7 @@ def proof_of(path, known):
 @pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-7])
 @pytest.mark.parametrize("name", MACHINES)
 def test_certificates_along_a_path(name, tol):
-    known = known_matrix(RBF(0.1), X)
+    known = _core.Known(RBF(0.1).rows(X), 1)
     path = path_of(name, known)
     for price in (0.01, 1.0, 10.0, 300.0):
         solution = path.solve(price, tol, None)
@@ -60,7 +60,7 @@ def test_certificates_along_a_path(name, tol):
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("gamma", [0.003, 0.1, 3.0])
 def test_the_optimum_from_anywhere(name, gamma):
-    known = known_matrix(RBF(gamma), X)
+    known = _core.Known(RBF(gamma).rows(X), 1)
     path = path_of(name, known)
     path.solve(300.0, 1e-3, None)
     problem, rng = path.problem, np.random.default_rng(0)
@@ -76,7 +76,7 @@ def test_the_optimum_from_anywhere(name, gamma):
 def test_newton_is_used_where_steps_take_long(monkeypatch):
     samples, ranks = random_data(1, n=400, noise=3.0)
     _, _, task = SVORIM()._prepare(samples, ranks, None)
-    known = known_matrix(RBF(0.02), samples)
+    known = _core.Known(RBF(0.02).rows(samples), 1)
     path = ProblemPath(known, task.problems[0], task.order.astype(np.int32))
     found = []
 
@@ -93,14 +93,14 @@ def test_newton_is_used_where_steps_take_long(monkeypatch):
 def test_equal_rows_do_not_matter():
     """A kernel matrix of rank one half, in which a system without a ridge has no solution."""
     values = np.ones((2, 2)).repeat(75, axis=0).repeat(75, axis=1) + np.kron(np.eye(75), np.ones((2, 2)))
-    known = known_matrix(Precomputed(), values)
+    known = _core.Known(Precomputed().rows(values), 1)
     path = path_of("free", known)
     assert path.solve(100.0, 1e-4, None) is not None
     assert proof_of(path, known).relative_gap <= 1e-4
 
 
 def test_a_better_start_is_taken():
-    known = known_matrix(RBF(0.1), X)
+    known = _core.Known(RBF(0.1).rows(X), 1)
     first, second, third = (path_of("penalised", known) for _ in range(3))
     alpha = first.solve(3.0, 1e-6, None).result.alpha
     assert second.solve(3.0, 1e-3, alpha).result.n_iter == 0
@@ -109,7 +109,7 @@ def test_a_better_start_is_taken():
 
 @pytest.mark.parametrize("machine", [SVOR(), SVORIM(), SVOREX(), NPSVOR(), SVC()])
 def test_a_walk_gives_machines_as_they_train_themselves(machine):
-    known = KnownKernel(known_matrix(RBF(0.2), X))
+    known = KnownKernel(_core.Known(RBF(0.2).rows(X), 1))
     numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
     machine = machine.set_params(kernel=known, tol=1e-7)
     train = Samples(numbers[TRAINED], Y[TRAINED], None)
@@ -124,7 +124,7 @@ def test_a_walk_gives_machines_as_they_train_themselves(machine):
 
 
 def test_what_the_core_cannot_do_the_machine_does():
-    known = KnownKernel(known_matrix(RBF(0.2), X))
+    known = KnownKernel(_core.Known(RBF(0.2).rows(X), 1))
     numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
     machine = SVORIM(kernel=known, tol=1e-30)
     walk = KnownWalk(machine, Samples(numbers, Y, None), "", kernel=known, beside=Memory(), mine=Memory())
@@ -136,7 +136,7 @@ def test_what_the_core_cannot_do_the_machine_does():
 
 
 def test_values_are_those_of_the_kernel():
-    known = known_matrix(RBF(0.3), X)
+    known = _core.Known(RBF(0.3).rows(X), 1)
     assert isinstance(known, _core.Known)
     np.testing.assert_allclose(known.values(), RBF(0.3)(X, X), atol=1e-12)
 

@@ -7,9 +7,10 @@
 namespace ordsvm::search {
 namespace {
 
-void make_known(Known* self, const RowSource& rows) {
+void make_known(Known* self, const RowSource& rows, int n_threads) {
   const nb::gil_scoped_release release;
-  new (self) Known(rows);
+  Crew crew(n_threads);
+  new (self) Known(rows, crew);
 }
 
 nb::ndarray<nb::numpy, const double, nb::ndim<2>> values_of(nb::handle_t<Known> self) {
@@ -43,7 +44,7 @@ Fit proof_of(const Known& known, const Table& table, const LiveArrays& live) {
 
 void bind_search(nb::module_& m) {
   nb::class_<Known>(m, "Known")
-      .def("__init__", &make_known, "rows"_a)
+      .def("__init__", &make_known, "rows"_a, "n_threads"_a)
       .def("__len__", &Known::size)
       .def_prop_ro("stride", &Known::stride)
       .def_prop_ro("largest", &Known::largest)

@@ -1,6 +1,11 @@
 #include "known.hpp"
 
+#include <numeric>
+
+#include "../block/part.hpp"
+#include "../block/samples.hpp"
 #include "../dispatch.hpp"
+#include "../many_rows.hpp"
 
 namespace ordsvm::search {
 namespace {
@@ -25,6 +30,37 @@ void gather(const float* row, std::span<const Index> places, float* out) {
 }
 void gather(const double* row, std::span<const Index> places, double* out) {
   gather_doubles(row, places.data(), static_cast<Index>(places.size()), out);
+}
+
+Known::Known(const RowSource& source, Crew& crew)
+    : n_(source.size()), stride_(block::padded(n_)), values_(n_ * stride_), rounded_(n_ * stride_) {
+  constexpr Index part_bytes = 1 << 22;
+  const Index part = std::clamp<Index>(part_bytes / static_cast<Index>(sizeof(double) * n_), 1, n_);
+  const bool tiles = block::fits_tiles(source);
+  std::vector<Index> all(n_);
+  std::iota(all.begin(), all.end(), Index{0});
+  std::vector<double> made(part * n_);
+  for (Index begin = 0; begin < n_; begin += part) {
+    const Index count = std::min(part, n_ - begin);
+    const auto rows = std::span<const Index>(all).subspan(begin, count);
+    if (tiles)
+      block::fill_part(source, rows, all, made, crew);
+    else
+      many_rows(source, rows, made, crew);
+    take(begin, count, made.data(), crew);
+  }
+}
+
+void Known::take(Index first, Index count, const double* rows, Crew& crew) {
+  crew.split(count, count * n_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      const double* row = rows + r * n_;
+      std::copy_n(row, n_, values_.data() + (first + r) * stride_);
+      std::transform(row, row + n_, rounded_.data() + (first + r) * stride_,
+                     [](double x) { return static_cast<float>(x); });
+    }
+  });
+  for (Index r = 0; r < count; ++r) largest_ = std::max(largest_, std::abs(rows[r * n_ + first + r]));
 }
 
 }  // namespace ordsvm::search

@@ -8,6 +8,7 @@
 
 #include "../block/scans.hpp"
 #include "../buffer.hpp"
+#include "../crew.hpp"
 #include "../kernels.hpp"
 
 namespace ordsvm::search {
@@ -19,15 +20,7 @@ void gather(const double* row, std::span<const Index> places, double* out);
 /// K in double and rounded to float; rows have room for whole vectors, filled with 0.
 class Known {
  public:
-  explicit Known(const RowSource& source)
-      : n_(source.size()), stride_(block::padded(n_)), values_(n_ * stride_), rounded_(n_ * stride_) {
-    for (Index i = 0; i < n_; ++i) {
-      double* row = values_.data() + i * stride_;
-      source.row(i, std::span(row, static_cast<std::size_t>(n_)));
-      std::transform(row, row + n_, rounded_.data() + i * stride_, [](double x) { return static_cast<float>(x); });
-      largest_ = std::max(largest_, std::abs(row[i]));
-    }
-  }
+  Known(const RowSource& source, Crew& crew);
 
   Index size() const { return n_; }
   Index stride() const { return stride_; }
@@ -52,6 +45,9 @@ class Known {
   }
 
  private:
+  /// values_[first:first + count] = rows, and rounded.
+  void take(Index first, Index count, const double* rows, Crew& crew);
+
   Index n_, stride_;
   Buffer<double> values_;
   Buffer<float> rounded_;

@@ -23,6 +23,7 @@ from ordsvm.model_selection.known_kernel import KernelStore, KnownKernel
 from ordsvm.model_selection.known_walk import KnownWalk
 from ordsvm.model_selection.paths import LIMITS, Judge, Outcome, Parameters, Samples, follow, grouped, may_follow
 from ordsvm.solvers import is_auto
+from ordsvm.solvers.team import usable_threads
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 
@@ -142,7 +143,8 @@ class Evaluation:
             which = fold % len(views)
             kernel = self._fresh_machine(own[places[0]])._make_kernel(take(views[which], self.folds[fold].train))
             plans.append((places, fold, kernel, (which, kernel)))
-        store = KernelStore(plan[-1] for plan in plans)
+        n_threads = max(self._workers(), usable_threads(self.machine.n_threads))
+        store = KernelStore((plan[-1] for plan in plans), n_threads)
         chain = Chain(plan[1] for plan in plans)
 
         def run(number: int, places: list[int], fold: int, kernel: Kernel, name: Hashable) -> list[Outcome]:

@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-FOLDERS := cpp cpp/solvers cpp/block cpp/linear cpp/prediction
+FOLDERS := cpp cpp/solvers cpp/block cpp/search cpp/linear cpp/prediction
 NATIVE := $(wildcard $(FOLDERS:%=%/*.hpp) $(FOLDERS:%=%/*.cpp))
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 

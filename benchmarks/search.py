@@ -34,11 +34,11 @@ EXPLANATION = (
     "at large C. What bounds them: easy fits of 1 to 4 milliseconds read nearly all rows of the matrix once in float32 "
     "and once in float64, and a third to a half of their time is Python (checks, machines, scorers), which threads do "
     "not divide; where C times the kernel leaves nobody at a bound (gamma 0.5, C 10 and more) a start from a tenth of "
-    "C saves little. So it is the data with wide rows, whose kernel values GridSearchCV computes anew in every fit, that "
+    "C saves little. So it is data with wide rows, whose kernel values GridSearchCV computes anew in every fit, that "
     "gain most. Tried and not better: Newton's method on hinges with rounded corners, from afar; starts from the "
-    "kernel before everywhere; Newton's method along C in small steps (150 systems from C to 10 C, as long as the steps "
-    "on pairs); paths along C without a shared matrix, each for itself (SVOR 1.56 seconds against 2.15 "
-    "with a matrix copied for every fold and 1.75 of GridSearchCV; SVORIM 7.35, 7.46 and 14.75)."
+    "kernel before everywhere; Newton's method along C in small steps (150 systems from C to 10 C, which take as long "
+    "as steps on pairs); paths along C without a shared matrix, each for itself (SVOR 1.56 seconds against 2.15 with a "
+    "matrix copied for every fold and 1.75 of GridSearchCV; SVORIM 7.35, 7.46 and 14.75)."
 )
 
 

@@ -64,7 +64,7 @@ class Steps {
 
  private:
   static constexpr Index steps_of_a_set = 150;  // take as long as all else that is done for a set
-  static constexpr Index small_size = 128;  // rows stay in a cache from when they are gathered until they are added
+  static constexpr Index small_size = 128;      // rows stay in a cache from when they are gathered until they are added
 
   /// Products are cheap with all of K in memory.
   bool newton_pays(double violation, double tol) const {

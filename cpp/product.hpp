@@ -33,9 +33,11 @@ void add_product(const RowSource& source, std::span<const double> beta, std::spa
 }
 
 /// out = K @ beta over the support vectors (beta_i != 0), which several threads divide among them where there are
-/// enough; `crew` are threads that are there already. False if the monitor asked to stop on the way.
+/// enough; `crew` are threads that are there already. What comes out for samples that `left_out` names means nothing.
+/// False if the monitor asked to stop on the way.
 inline bool product(const RowSource& source, std::span<const double> beta, std::span<double> out, Monitor& monitor,
-                    Index steps, Index kernel_rows, int n_threads = 1, Crew* crew = nullptr) {
+                    Index steps, Index kernel_rows, int n_threads = 1, Crew* crew = nullptr,
+                    std::span<const char> left_out = {}) {
   std::vector<Index> support;
   for (Index i = 0; i < source.size(); ++i)
     if (beta[i] != 0.0) support.push_back(i);
@@ -48,7 +50,7 @@ inline bool product(const RowSource& source, std::span<const double> beta, std::
   if (block::fits_tiles(source)) {
     std::vector<double> weight(support.size());
     std::transform(support.begin(), support.end(), weight.begin(), [&](Index i) { return beta[i]; });
-    block::add_exact_product(source, support, weight, out, *crew, ask);
+    block::add_exact_product(source, support, weight, out, *crew, ask, left_out);
   } else {
     add_product(source, beta, support, out, *crew, ask);
   }

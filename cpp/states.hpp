@@ -32,12 +32,16 @@ struct Variables {
 };
 
 /// Scores and penalised thresholds from alpha alone, with rows of K in double: what rounding in cached float rows and
-/// in long sums has added up to is gone. False if the monitor asked to stop on the way; all is then as it was.
+/// in long sums has added up to is gone, but for the scores of samples that `left_out` names. False if the monitor asked
+/// to stop on the way; all is then as it was.
 inline bool recompute(const RowSource& source, const Hinges& hinges, const Variables& variables, Monitor& monitor,
-                      Index steps, Index kernel_rows, int n_threads = 1, Crew* crew = nullptr) {
+                      Index steps, Index kernel_rows, int n_threads = 1, Crew* crew = nullptr,
+                      std::span<const char> left_out = {}) {
   std::vector<double> exact(source.size());
-  if (!product(source, hinges.beta(variables.alpha), exact, monitor, steps, kernel_rows, n_threads, crew)) return false;
-  std::copy(exact.begin(), exact.end(), variables.score.begin());
+  const std::vector<double> beta = hinges.beta(variables.alpha);
+  if (!product(source, beta, exact, monitor, steps, kernel_rows, n_threads, crew, left_out)) return false;
+  for (Index i = 0; i < source.size(); ++i)
+    if (left_out.empty() || !left_out[i]) variables.score[i] = exact[i];
   if (hinges.penalty() > 0.0) {
     std::fill(variables.threshold.begin(), variables.threshold.end(), 0.0);
     for (Index v = 0; v < hinges.size(); ++v)

@@ -130,6 +130,23 @@ def test_every_machine_reaches_it():
         assert certify(model, X, y).violation <= 1e-4 + 1e-8
 
 
+@pytest.mark.parametrize("C", [0.3, 30.0])
+@pytest.mark.parametrize("machine", [SVOR, SVORIM, SVOREX, SVC, SVR])
+def test_samples_that_are_settled_make_no_difference_to_the_proof(machine, C):
+    """Most samples are far on the right side, so that their scores are not computed anew: the proof with all of them
+    is the same."""
+    X, _ = random_data(5, n=1500)
+    score = X @ [2.0, -1.0, 0.5]
+    y = score if machine is SVR else (score > 0).astype(int) if machine is SVC else np.digitize(score, [-2.0, 0.0, 2.0])
+    options = {"epsilon": 1.0} if machine is SVR else {}
+    model = machine(C=C, gamma=0.2, solver=Block(newton=False), **options).fit(X, y)
+    assert len(model.support_) < 0.8 * len(y)
+    own, proof = model.result_, certify(model, X, y)
+    assert own.objective == pytest.approx(proof.primal, rel=1e-9)
+    assert own.gap == pytest.approx(proof.gap, rel=1e-6, abs=1e-9 * proof.primal)
+    assert own.violation == pytest.approx(proof.violation, abs=1e-9)
+
+
 WIDE = sp.random_array((120, 5000), density=0.001, format="csr", rng=np.random.default_rng(0))
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 
 import numpy as np
@@ -230,6 +231,29 @@ def test_interrupted_training_leaves_nothing(slow_fit, capsys):
     assert code == 130
     assert "with --keep-partial the model so far is kept" in err
     assert sorted(os.listdir()) == before
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+import ordsvm_command
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == "ordsvm":
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["ordsvm", "info", "model.ordsvm"]
+ordsvm_command.main()
+"""
+
+
+def test_interrupted_while_the_package_is_imported():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_IMPORT], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 130
+    assert done.stderr == "ordsvm: Interrupted: nothing was written.\n"
+    assert done.stdout == ""
 
 
 def test_interrupted_training_can_keep_what_there_is(slow_fit, capsys):

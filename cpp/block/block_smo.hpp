@@ -7,8 +7,8 @@
 //           a K that is computed on the way (tiles.hpp) and not kept where rows are short: that costs no more than to
 //           read them from a cache, and needs no memory. A step costs a fraction of a microsecond, whatever n is.
 // Leaves    off at a violation of `near` where Newton's method (newton.py) is expected to end sooner.
-// Stops     when the violation is at most tol with scores recomputed in double from alpha, and the judge accepts the
-//           duality gap. If the recomputed scores say otherwise, it goes on from them: what is left to move is small,
+// Stops     when the violation is at most tol with scores recomputed in double from alpha (but for samples that are
+//           settled: settled.hpp), and the judge accepts the duality gap. If the recomputed scores say otherwise, it goes on from them: what is left to move is small,
 //           and so is the rounding of its product.
 // Threads   divide the tiles of products, of K of working sets and of the recomputation, and work on a small set each,
 //           up to four of them. The answer is the same whenever their number is.
@@ -24,6 +24,7 @@
 #include "newton_cost.hpp"
 #include "progress.hpp"
 #include "samples.hpp"
+#include "settled.hpp"
 
 namespace ordsvm::block {
 
@@ -52,7 +53,10 @@ class BlockSmo {
         top_(hinges.n_samples, hinges.n_thresholds),
         middle_(slots_, balance_, *blocks_, crew_, capacity_, std::min(options.q2, capacity_)) {
     top_.start(slots_, hinges.n_samples);
-    for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
+    for (Index i = 0; i < hinges.n_samples; ++i) {
+      top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
+      largest_ = std::max(largest_, std::abs(source_.diagonal(i)));
+    }
     round_scores();
   }
 
@@ -75,12 +79,12 @@ class BlockSmo {
       const bool near = waits && !far && violation > finish.aim() && worth_newton(violation, finish.tol());
       if (!far && !near && finish.tol() < least_tol<T>) return outcome(Status::imprecise);
       if (!(violation > finish.aim())) {
-        if (!recompute(monitor)) return outcome(Status::stopped);
+        if (!recompute(monitor, finish.tol())) return outcome(Status::stopped);
         if (const auto end = finish.decide(exact_violation())) return outcome(*end);
         violation = top_.rank(balance_);
         if (!(violation > finish.aim())) return outcome(Status::imprecise);
       }
-      if (crawls(violation, finish.aim())) return outcome(Status::imprecise);
+      if (crawls(finish.aim())) return outcome(Status::imprecise);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
       if (near) return outcome(Status::near);
@@ -94,7 +98,7 @@ class BlockSmo {
   static constexpr Index most_of_a_set = 4096, least_of_a_set = 1024;
 
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
-  bool crawls(double violation, double aim) {
+  bool crawls(double aim) const {
     if (progress_.looks_in_vain() < 10) return false;
     double largest = 0.0;
     for (const double score : variables_.score) largest = std::max(largest, std::abs(score));
@@ -184,6 +188,7 @@ class BlockSmo {
       if (const double moved = middle_.moved()[p]; moved != 0.0) {
         rows_.push_back(positions_[p]);
         weights_.push_back(moved);
+        travelled_ += std::abs(moved);
       }
     if (whole())
       for (std::size_t r = 0; r < rows_.size(); ++r)
@@ -198,9 +203,22 @@ class BlockSmo {
     for (Index i = 0; i < hinges_.n_samples; ++i) top_.score()[i] = static_cast<T>(variables_.score[i]);
   }
 
-  bool recompute(Monitor& monitor) {
-    if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, kernel_rows(), crew_.size(), &crew_))
+  /// Exact scores, except those of samples that are settled. If the others are off by more than was expected, everybody's.
+  bool recompute(Monitor& monitor, double tol) {
+    const double expected = drift<T>(source_, largest_, travelled_);
+    const std::vector<char> settled = find_settled(top_, slots_, 2.0 * expected + 10.0 * tol);
+    const std::vector<double> before(variables_.score.begin(), variables_.score.end());
+    if (!recompute(monitor, settled)) return false;
+    double off = 0.0;
+    for (Index i = 0; i < hinges_.n_samples; ++i) off = std::max(off, std::abs(variables_.score[i] - before[i]));
+    return settled.empty() || off <= expected + tol || recompute(monitor, {});
+  }
+
+  bool recompute(Monitor& monitor, std::span<const char> left_out) {
+    const Index rows = kernel_rows();
+    if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, rows, crew_.size(), &crew_, left_out))
       return false;
+    if (left_out.empty()) travelled_ = 0.0;
     balance_ = Balance(hinges_, variables_);
     round_scores();
     return true;
@@ -232,6 +250,7 @@ class BlockSmo {
   std::vector<Index> positions_, kept_, rows_;
   std::vector<double> weights_;
   Index before_ = 0, steps_ = 0;
+  double largest_ = 0.0, travelled_ = 0.0;  // of the diagonal of K; how far beta has moved since scores were exact
   Progress progress_;
 };
 

@@ -15,17 +15,18 @@ constexpr Index width_of_tile = lanes<double>;
 class ExactProduct {
  public:
   ExactProduct(const RowSource& source, std::span<const Index> support, std::span<const double> weight,
-               std::span<double> out, Crew& crew)
+               std::span<double> out, Crew& crew, std::span<const char> left_out)
       : samples_(source, crew, false),
         crew_(crew),
         support_(support),
         weight_(weight),
         out_(out),
         n_support_tiles_(samples_.tiles_for(static_cast<Index>(support.size()))) {
-    std::vector<char> supports(source.size(), 0);
-    for (const Index i : support) supports[i] = 1;
+    std::vector<char> done(source.size(), 0);
+    std::copy(left_out.begin(), left_out.end(), done.begin());
+    for (const Index i : support) done[i] = 1;
     for (Index i = 0; i < source.size(); ++i)
-      if (!supports[i]) others_.push_back(i);
+      if (!done[i]) others_.push_back(i);
   }
 
   bool run(const Ask& ask) {
@@ -92,8 +93,8 @@ class ExactProduct {
 }  // namespace
 
 bool add_exact_product(const RowSource& source, std::span<const Index> support, std::span<const double> weight,
-                       std::span<double> out, Crew& crew, const Ask& ask) {
-  return ExactProduct(source, support, weight, out, crew).run(ask);
+                       std::span<double> out, Crew& crew, const Ask& ask, std::span<const char> left_out) {
+  return ExactProduct(source, support, weight, out, crew, left_out).run(ask);
 }
 
 }  // namespace ordsvm::block

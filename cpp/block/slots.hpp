@@ -107,12 +107,15 @@ class Slots {
     return sum;
   }
 
-  /// Samples with an alpha above 0.
+  Index count() const { return (static_cast<Index>(begin_.size()) - 1) / n_thresholds_; }
+  /// Whether the sample at position p has an alpha above 0.
+  bool supports(Index p) const {
+    return std::any_of(hinge_.begin() + begin_[p * n_thresholds_], hinge_.begin() + begin_[(p + 1) * n_thresholds_],
+                       [](const Hinge& hinge) { return hinge.alpha > 0.0; });
+  }
   Index count_support() const {
     Index total = 0;
-    for (std::size_t slot = 0; slot + 1 < begin_.size(); slot += n_thresholds_)
-      total += std::any_of(hinge_.begin() + begin_[slot], hinge_.begin() + begin_[slot + n_thresholds_],
-                           [](const Hinge& hinge) { return hinge.alpha > 0.0; });
+    for (Index p = 0; p < count(); ++p) total += supports(p);
     return total;
   }
 

@@ -52,7 +52,7 @@ class Steps {
         progress_.see(now, done_ + steps_of_a_set * sets_++);
         if (waits && now <= near && newton_pays(now, tol)) return follow_exactly(), End::near;
         if (monitor.stop_now(done_, 0)) return follow_exactly(), End::stopped;
-        if (crawls(now, aim) || !work_off(now, tol)) break;
+        if (crawls(aim) || !work_off(now, tol)) break;
       }
       follow_exactly();
       violation_ = exact_violation();
@@ -74,7 +74,7 @@ class Steps {
   }
 
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
-  bool crawls(double violation, double aim) {
+  bool crawls(double aim) const {
     if (progress_.looks_in_vain() % 50 != 0) return false;
     double largest = 0.0;
     for (const double score : variables_.score) largest = std::max(largest, std::abs(score));

@@ -214,6 +214,28 @@ TEST(exact_products_use_every_value_once_each_way) {
   });
 }
 
+TEST(a_product_may_leave_out_samples) {
+  const Index n = 203;
+  for_spaces(n, [&](const Space& space) {
+    std::vector<double> beta(n, 0.0), all(n), some(n);
+    std::vector<char> left_out(n, 0);
+    for (Index i = 0; i < n; ++i) {
+      if (i % 3 == 0) beta[i] = 0.1 * (i % 7) - 0.33;
+      left_out[i] = i % 3 == 1;
+    }
+    Monitor monitor(go_on);
+    Crew crew(2);
+    CHECK(product(*space.rows, beta, all, monitor, 0, 0, 2, &crew));
+    CHECK(product(*space.rows, beta, some, monitor, 0, 0, 2, &crew, left_out));
+    double worst = 0.0, scale = 1.0;
+    for (Index i = 0; i < n; ++i) {
+      scale = std::max(scale, std::abs(all[i]));
+      if (!left_out[i]) worst = std::max(worst, std::abs(all[i] - some[i]));
+    }
+    CHECK(worst <= 1e-13 * scale);
+  });
+}
+
 TEST(blocks_of_k_and_products_agree_with_the_formula) {
   const Index n = 203;
   const std::vector<Index> some = {5, 200, 7, 7 + 64, 0, 130, 131, 132, 133};

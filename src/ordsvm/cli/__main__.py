@@ -1,4 +1,4 @@
-from ordsvm.cli import main
+from ordsvm_command import main
 
 if __name__ == "__main__":
     main()

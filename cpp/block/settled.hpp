@@ -1,0 +1,36 @@
+// Samples of which a proof need not know the exact score.
+//
+// A hinge that is at 0 and satisfied adds nothing to either objective, to the gap or to the violation, by however much it
+// is satisfied. So the scores of samples that have no other hinges, by more than scores can be off, need not be made
+// anew: that spares most of the product where few samples are support vectors.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "level.hpp"
+#include "samples.hpp"
+
+namespace ordsvm::block {
+
+/// How far scores may be off that were kept up to date while all |moves| of beta added up to `travelled`. A sum of d
+/// terms in T is off by d roundings at most; of distances, the exponential passes on less than half.
+template <class T>
+double drift(const RowSource& source, double largest, double travelled) {
+  const double length = fits_tiles(source) ? row_length(*source.features()) : source.size();
+  return 2.0 * std::numeric_limits<T>::epsilon() * (4.0 + length) * largest * travelled;
+}
+
+/// Which samples of a level that has been ranked are not support vectors and satisfied by more than `margin`; nobody where
+/// there are few.
+template <class T>
+std::vector<char> find_settled(Level<T>& level, const Slots& slots, double margin) {
+  std::vector<char> settled(level.count());
+  Index total = 0;
+  for (Index p = 0; p < level.count(); ++p)
+    total += settled[p] = std::max(level.up()[p], level.down()[p]) < -margin && !slots.supports(p);
+  if (total < level.count() / 8) settled.clear();
+  return settled;
+}
+
+}  // namespace ordsvm::block

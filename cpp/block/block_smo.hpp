@@ -8,8 +8,8 @@
 //           read them from a cache, and needs no memory. A step costs a fraction of a microsecond, whatever n is.
 // Leaves    off at a violation of `near` where Newton's method (newton.py) is expected to end sooner.
 // Stops     when the violation is at most tol with scores recomputed in double from alpha (but for samples that are
-//           settled: settled.hpp), and the judge accepts the duality gap. If the recomputed scores say otherwise, it goes on from them: what is left to move is small,
-//           and so is the rounding of its product.
+//           settled: settled.hpp), and the judge accepts the duality gap. If the recomputed scores say otherwise, it
+//           goes on from them: what is left to move is small, and so is the rounding of its product.
 // Threads   divide the tiles of products, of K of working sets and of the recomputation, and work on a small set each,
 //           up to four of them. The answer is the same whenever their number is.
 #pragma once

@@ -39,6 +39,7 @@ class CallableRows final : public RowSource {
   void row(Index i, std::span<float> out) const override { call({&i, 1}, out); }
   void row(Index i, std::span<double> out) const override { call({&i, 1}, out); }
   void rows(std::span<const Index> which, std::span<double> out) const override { call(which, out); }
+  bool is_function() const override { return true; }
   nb::object& function() { return function_; }
 
  private:
@@ -253,6 +254,7 @@ void bind_kernels(nb::module_& m) {
       .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
       .def("roundings", [](const RowSource& rows) { return block::roundings(rows); })
       .def("suits_blocks", [](const RowSource& rows) { return block::suits(rows); })
+      .def_prop_ro("is_function", &RowSource::is_function)
       .def("rows", &rows_of, "which"_a)
       .def("product", &product_with, "beta"_a, "n_threads"_a = 1)
       .def("part", &part_of, "rows"_a, "columns"_a, "n_threads"_a = 1);

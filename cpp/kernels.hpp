@@ -46,8 +46,10 @@ class RowSource {
   virtual void rows(std::span<const Index> which, std::span<double> out) const {
     for (std::size_t r = 0; r < which.size(); ++r) row(which[r], out.subspan(r * size(), size()));
   }
-  /// What a value of a row costs, in what a feature costs where tiles are made of them (block/blocks.hpp): functions and
-  /// sparse rows of thousands of features, by measurement.
+  /// Whether a function of somebody else's makes rows: one thread asks it, for a few rows at a time.
+  virtual bool is_function() const { return false; }
+  /// What a value costs where whole rows are asked for, in what a feature costs where tiles are made of them
+  /// (block/blocks.hpp): sparse rows of thousands of features, by measurement.
   virtual double cost_of_a_value() const { return 1000.0; }
   /// Nothing where a source knows no more than K.
   virtual std::optional<Features> features() const { return std::nullopt; }

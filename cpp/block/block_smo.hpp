@@ -203,18 +203,20 @@ class BlockSmo {
     for (Index i = 0; i < hinges_.n_samples; ++i) top_.score()[i] = static_cast<T>(variables_.score[i]);
   }
 
-  /// Exact scores, except those of samples that are settled. If the others are off by more than was expected, everybody's.
+  /// Exact scores, except those of samples that are settled, if samples can be left out. Everybody's, if the others are
+  /// off by more than was expected.
   bool recompute(Monitor& monitor, double tol) {
-    const double expected = drift<T>(source_, largest_, travelled_);
+    if (!fits_tiles(source_)) return recompute_all_but(monitor, {});
+    const double expected = drift<T>(*source_.features(), largest_, travelled_);
     const std::vector<char> settled = find_settled(top_, slots_, 2.0 * expected + 10.0 * tol);
     const std::vector<double> before(variables_.score.begin(), variables_.score.end());
-    if (!recompute(monitor, settled)) return false;
+    if (!recompute_all_but(monitor, settled)) return false;
     double off = 0.0;
     for (Index i = 0; i < hinges_.n_samples; ++i) off = std::max(off, std::abs(variables_.score[i] - before[i]));
-    return settled.empty() || off <= expected + tol || recompute(monitor, {});
+    return settled.empty() || off <= expected + tol || recompute_all_but(monitor, {});
   }
 
-  bool recompute(Monitor& monitor, std::span<const char> left_out) {
+  bool recompute_all_but(Monitor& monitor, std::span<const char> left_out) {
     const Index rows = kernel_rows();
     if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, rows, crew_.size(), &crew_, left_out))
       return false;

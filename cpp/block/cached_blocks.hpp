@@ -1,6 +1,6 @@
 // K from rows of a source that tells nothing else: precomputed matrices, functions, long sparse rows.
 //
-// Rows are made many at a time, which is cheaper where they are those of a function, and by all threads.
+// Rows are made many at a time and by all threads; those of a function a few at a time, which is cheaper than one by one.
 #pragma once
 
 #include "../many_rows.hpp"
@@ -50,8 +50,9 @@ class CachedBlocks final : public Blocks<T> {
   /// use(r, K[rows[r]]) for every row.
   template <class Use>
   bool make(std::span<const Index> rows, const Ask& ask, const Use& use) {
-    constexpr Index part_bytes = 1 << 22;
-    const std::size_t part = std::clamp<Index>(part_bytes / static_cast<Index>(sizeof(double) * n_), 1, 256);
+    constexpr Index part_bytes = 1 << 22, few = 32;
+    const Index some_bytes = std::clamp<Index>(part_bytes / static_cast<Index>(sizeof(double) * n_), crew_.size(), 256);
+    const std::size_t part = source_.is_function() ? few : std::max<Index>(1, some_bytes);
     std::vector<double> values(std::min(part, rows.size()) * n_);
     for (std::size_t begin = 0; begin < rows.size(); begin += part) {
       if (ask()) return false;

@@ -73,11 +73,4 @@ class KeptRows {
   Index n_;
 };
 
-/// weight[places]
-inline std::vector<double> at(std::span<const double> weight, std::span<const Index> places) {
-  std::vector<double> some;
-  for (const Index p : places) some.push_back(weight[p]);
-  return some;
-}
-
 }  // namespace ordsvm::block

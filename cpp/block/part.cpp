@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <vector>
 
+#include "../many_rows.hpp"
 #include "samples.hpp"
 
 namespace ordsvm::block {
 namespace {
 
-/// From whole rows, a few at a time, where nothing else is known: those of the shorter side, for K is symmetric. By the
-/// calling thread, for rows may be those of a function.
-void pick_from_rows(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns, double* out) {
+/// From whole rows, a few at a time, where nothing else is known: those of the shorter side, for K is symmetric.
+void pick_from_rows(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns, double* out,
+                    Crew& crew) {
   const bool turned = columns.size() < rows.size();
   const auto made = turned ? columns : rows, picked = turned ? rows : columns;
-  constexpr std::size_t at_a_time = 16;
-  const std::size_t n = source.size();
+  const std::size_t n = source.size(), at_a_time = 16 * crew.size();
   std::vector<double> some(std::min(at_a_time, made.size()) * n);
   for (std::size_t begin = 0; begin < made.size(); begin += at_a_time) {
     const auto which = made.subspan(begin, std::min(at_a_time, made.size() - begin));
-    source.rows(which, some);
+    many_rows(source, which, some, crew);
     for (std::size_t r = 0; r < which.size(); ++r)
       for (std::size_t p = 0; p < picked.size(); ++p)
         out[turned ? p * columns.size() + begin + r : (begin + r) * columns.size() + p] = some[r * n + picked[p]];
@@ -29,7 +29,7 @@ void pick_from_rows(const RowSource& source, std::span<const Index> rows, std::s
 
 void fill_part(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns,
                std::span<double> out, Crew& crew) {
-  if (!fits_tiles(source)) return pick_from_rows(source, rows, columns, out.data());
+  if (!fits_tiles(source)) return pick_from_rows(source, rows, columns, out.data(), crew);
   constexpr Index width = lanes<double>, at_a_time = 64;
   const Samples<double> samples(source, crew, false);
   const PackedRows<double> packed = samples.pack(rows);

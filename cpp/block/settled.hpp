@@ -16,9 +16,8 @@ namespace ordsvm::block {
 /// How far scores may be off that were kept up to date while all |moves| of beta added up to `travelled`. A sum of d
 /// terms in T is off by d roundings at most; of distances, the exponential passes on less than half.
 template <class T>
-double drift(const RowSource& source, double largest, double travelled) {
-  const double length = fits_tiles(source) ? row_length(*source.features()) : source.size();
-  return 2.0 * std::numeric_limits<T>::epsilon() * (4.0 + length) * largest * travelled;
+double drift(const Features& features, double largest, double travelled) {
+  return 2.0 * std::numeric_limits<T>::epsilon() * (4.0 + row_length(features)) * largest * travelled;
 }
 
 /// Which samples of a level that has been ranked are not support vectors and satisfied by more than `margin`; nobody where

@@ -18,8 +18,10 @@ class StoredBlocks final : public FusedBlocks<T> {
                    const Ask& ask) override {
     if (!store(rows, ask)) return false;
     kept_.add(rows, weight, score);
-    const auto others = kept_.others(rows);
-    return FusedBlocks<T>::add_product(others.rows, at(weight, others.places), score, ask);
+    const auto [others, places] = kept_.others(rows);
+    std::vector<double> weights;
+    for (const Index p : places) weights.push_back(weight[p]);
+    return FusedBlocks<T>::add_product(others, weights, score, ask);
   }
 
   /// Most of a working set moves, and whole rows are needed then: they are made at once, unless most of a row would be

@@ -1,7 +1,7 @@
 """Kernels: parameters, the formula in NumPy, and the rows of K that the core makes from them.
 
 `kernel(X, Y)` gives the matrix k(x, y) in float64 for dense or CSR data; `kernel.rows(X)` gives an object of
-the core that computes single rows of k(X, X) when a solver asks for them, so that no n × n matrix is needed.
+the core that computes rows of k(X, X) when a solver asks for them, so that no n × n matrix is needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from ordsvm import _core
 Floats = NDArray[np.float64]
 Data = Any  # a dense array or a SciPy CSR matrix or array
 
-_FEW = 512  # samples of which a function tells all values at once
 _BLOCK_BYTES = 32 * 2**20  # of a block of kernel values when scores are computed
 
 
@@ -165,7 +164,7 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """A Python function of two sets of samples, called for many rows at a time, or once where they are few."""
+    """A Python function of two sets of samples, called for a few rows at a time, by one thread."""
 
     function: Callable[[Data, Data], Any]
 
@@ -181,8 +180,6 @@ class Custom(Kernel):
         return values
 
     def rows(self, X: Data) -> _core.Rows:
-        if X.shape[0] <= _FEW:
-            return _core.precomputed_rows(self(X, X))
         blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
         diagonal = np.concatenate([np.diagonal(self(block, block)) for block in blocks])
         return _core.callable_rows(diagonal, lambda which: self(X[which], X))

@@ -14,6 +14,8 @@ struct Blocked {
   int n_threads;
 };
 
+bool settles_samples(const Blocked&) { return true; }
+
 std::string name(const Blocked& blocked) {
   return "block " + std::to_string(blocked.q1) + ", " + std::to_string(blocked.q2) + ", " +
          std::to_string(blocked.n_threads) + " threads";

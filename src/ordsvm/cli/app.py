@@ -11,8 +11,9 @@ import typer
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import __version__
-from ordsvm.cli import INTERRUPTED, commands
+from ordsvm.cli import commands
 from ordsvm.cli.output import Interrupted, messages, note
+from ordsvm_command import INTERRUPTED
 
 FAILED = 1
 

@@ -143,7 +143,7 @@ class Evaluation:
             which = fold % len(views)
             kernel = self._fresh_machine(own[places[0]])._make_kernel(take(views[which], self.folds[fold].train))
             plans.append((places, fold, kernel, (which, kernel)))
-        n_threads = max(self._workers(), usable_threads(self.machine.n_threads))
+        n_threads = max(self._workers(), usable_threads(self.machine.n_threads) if plans else 1)
         store = KernelStore((plan[-1] for plan in plans), n_threads)
         chain = Chain(plan[1] for plan in plans)
 

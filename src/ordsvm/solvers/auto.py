@@ -12,11 +12,11 @@ SMALL = 200  # hinges
 
 
 def best_solver(problem: Problem, matrix: KernelMatrix) -> Solver:
-    """Block, unless the problem is small or K is not positive semidefinite; else SMO or GCD.
+    """Block, unless the problem is small or the kernel is the sigmoid; else SMO or GCD.
 
-    The sigmoid's K is not, so the answer depends on the way there, and that of SMO is the one of other programs.
-    Expensive rows, those of functions and of sparse data with thousands of features, are made by all threads and many
-    at a time by Block, which outweighs that the others do without some of them.
+    The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
+    other programs. Rows of sparse data with thousands of features are made by all threads, and those of a function,
+    whatever the size of the problem, a few at a time by Block, which outweighs that the others do without some of them.
 
     Milliseconds of whole fits by Block / by the other one (GCD for SVOR, else SMO) at tol = 1e-3 on two cores with
     AVX-512, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never takes more than 1.26 times what
@@ -43,6 +43,6 @@ def best_solver(problem: Problem, matrix: KernelMatrix) -> Solver:
         SVORIM      2.8 / 2.5    4.7 / 4.9     74 / 545      609 / 2205
         SVC         2.2 / 2.1    3.8 / 3.2     64 / 316      349 / 1064
     """
-    if matrix.rows.suits_blocks() and len(problem.hinges) > SMALL:
+    if matrix.rows.suits_blocks() and (len(problem.hinges) > SMALL or matrix.rows.is_function):
         return Block()
     return SMO() if problem.thresholds in SMO.accepts else GCD()

@@ -45,7 +45,8 @@ class Block:
 
     def solve(self, run: Run) -> None:
         n_threads, steps = usable_threads(run.control.n_threads), steps_to_start(run)
-        may_jump = self.newton and run.control.examiner is None  # early stopping wants to see the whole way
+        # Early stopping wants to see the whole way; and what a function costs, nobody knows.
+        may_jump = self.newton and run.control.examiner is None and not run.matrix.rows.is_function
         near = near_enough(run.problem) if may_jump else 0.0
         while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, near, steps):
             near = NEARER * min(near, _jump(run, n_threads))

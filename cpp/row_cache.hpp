@@ -95,15 +95,27 @@ class RowCache {
   /// Row i if it is there; it stays until another row is asked for.
   const T* find(Index i) const { return slot_of_[i] < 0 ? nullptr : slots_[slot_of_[i]].values.get(); }
 
-  /// Takes over row i, which is not there, while there are fewer rows than there may be.
-  void add(Index i, std::unique_ptr<T[]> values) {
-    slot_of_[i] = static_cast<int>(slots_.size());
-    Slot slot;
-    slot.values = std::move(values);
-    slot.row = i;
-    slot.ready = true;
-    slots_.push_back(std::move(slot));
+  /// Row i, which is there, is the last to give way.
+  void touch(Index i) {
+    remove(slot_of_[i]);
     append(slot_of_[i]);
+  }
+
+  /// Takes over row i, which is not there; where there are as many rows as there may be, the oldest gives way.
+  void add(Index i, std::unique_ptr<T[]> values) {
+    int slot = oldest_;
+    if (slots_.size() < capacity_) {
+      slot = static_cast<int>(slots_.size());
+      slots_.emplace_back();
+    } else {
+      remove(slot);
+      if (slots_[slot].row >= 0) slot_of_[slots_[slot].row] = -1;
+    }
+    slots_[slot].values = std::move(values);
+    slots_[slot].row = i;
+    slots_[slot].ready = true;
+    slot_of_[i] = slot;
+    append(slot);
     rows_computed_.fetch_add(1, std::memory_order_relaxed);
   }
 

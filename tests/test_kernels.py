@@ -235,7 +235,7 @@ def test_a_function_is_a_kernel(estimator):
 
 
 @pytest.mark.parametrize("solver", ["auto", "smo"])
-def test_a_function_of_many_samples_is_called_for_many_rows_but_never_for_none(solver):
+def test_a_function_of_many_samples_is_called_for_some_rows_but_never_for_none(solver):
     X, y = random_data(4, n=601)
     rows = []
 
@@ -249,18 +249,6 @@ def test_a_function_of_many_samples_is_called_for_many_rows_but_never_for_none(s
         assert len(rows) <= 60
         assert sum(rows) <= 3 * 601
     assert certify(own, X, y).violation <= 1e-3
-
-
-def test_a_function_of_few_samples_is_asked_once_for_training():
-    X, y = random_data(4, n=100)
-    calls = []
-
-    def kernel(A, B):
-        calls.append((len(A), len(B)))
-        return A @ B.T
-
-    SVORIM(kernel=kernel).fit(X, y)
-    assert calls == [(100, 100)]
 
 
 def test_a_function_may_take_sparse_samples_and_return_a_list_or_float32():

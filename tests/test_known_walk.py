@@ -5,12 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, _core
-from ordsvm.kernels import RBF, Precomputed
+from ordsvm.kernels import RBF, Custom, Precomputed
 from ordsvm.model_selection import known_walk
 from ordsvm.model_selection.chain import Chain
-from ordsvm.model_selection.known_kernel import KnownKernel
+from ordsvm.model_selection.known_kernel import KnownKernel, known_matrix
 from ordsvm.model_selection.known_walk import KnownWalk, Memory, ProblemPath
 from ordsvm.model_selection.paths import Samples
 from ordsvm.problem import Thresholds
@@ -40,6 +41,18 @@ def proof_of(path, known):
     problem, alpha = path.problem, path._alpha
     np.testing.assert_allclose(problem.repair(alpha), alpha, atol=1e-10 * problem.hinges.cap.max())
     return problem.certificate(alpha, known.values() @ problem.beta(alpha))
+
+
+@pytest.mark.parametrize("source", ["tiles", "wide", "function"])
+def test_a_matrix_by_several_threads_and_in_several_parts(source):
+    samples = random_data(6, n=901)[0]
+    if source == "wide":
+        samples = sp.random_array((901, 5000), density=0.002, format="csr", rng=np.random.default_rng(0))
+    kernel = Custom(RBF(0.2)) if source == "function" else RBF(0.2)
+    known = known_matrix(kernel, samples, 3)
+    assert len(known) == 901
+    assert known.largest == 1.0
+    np.testing.assert_allclose(known.values(), RBF(0.2)(samples, samples), rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-7])

@@ -134,9 +134,12 @@ class BlockSmo {
     return cache;
   }
 
-  /// Its part of K takes at most half of what rows may take.
+  /// Its part of K takes at most half of what rows may take; where it is made of whole rows, half of these may be its.
   Index largest_set(const RowCache<T>& cache) const {
-    const Index wanted = std::min(hinges_.n_samples, options_.q1 > 0 ? options_.q1 : most_of_a_set);
+    Index wanted = std::min(hinges_.n_samples, options_.q1 > 0 ? options_.q1 : most_of_a_set);
+    const Index rows = static_cast<Index>(cache.capacity());
+    if (options_.q1 == 0 && rows < hinges_.n_samples && !fits_tiles(source_))
+      wanted = std::min(wanted, std::max<Index>(2, rows / 2));
     const double room = std::sqrt(0.5 * static_cast<double>(cache.budget()) / sizeof(T));
     return std::min(wanted, std::max<Index>(2, static_cast<Index>(room)));
   }

@@ -39,7 +39,7 @@ class CachedBlocks final : public Blocks<T> {
 
  private:
   bool store(std::span<const Index> rows, const Ask& ask) {
-    const std::vector<Index> wanted = kept_.wanted(rows);
+    const std::vector<Index> wanted = kept_.wanted_most(rows);
     return make(wanted, ask, [&](std::size_t r, const double* row) {
       auto kept = std::make_unique_for_overwrite<T[]>(n_);
       std::transform(row, row + n_, kept.get(), [](double x) { return static_cast<T>(x); });

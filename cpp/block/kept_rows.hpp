@@ -1,4 +1,4 @@
-// Rows of K that are kept as long as there is room, first come, first served, and what all threads do with them.
+// Rows of K that are kept as long as there is room, and what all threads do with them.
 #pragma once
 
 #include <algorithm>
@@ -31,10 +31,20 @@ class KeptRows {
     return others;
   }
 
-  /// Those of them that there is room for.
+  /// Those of them that there is room for: first come, first served.
   std::vector<Index> wanted(std::span<const Index> rows) const {
     std::vector<Index> missing = others(rows).rows;
     missing.resize(std::min(missing.size(), cache_.capacity() - std::min(cache_.capacity(), cache_.size())));
+    return missing;
+  }
+
+  /// Those of them that there is room for if rows that nobody has asked for lately give way.
+  std::vector<Index> wanted_most(std::span<const Index> rows) {
+    for (const Index i : rows)
+      if (cache_.find(i) != nullptr) cache_.touch(i);
+    std::vector<Index> missing = others(rows).rows;
+    const std::size_t there = rows.size() - missing.size();
+    missing.resize(std::min(missing.size(), cache_.capacity() - std::min(cache_.capacity(), there)));
     return missing;
   }
 

@@ -4,6 +4,7 @@
 #include "block/samples.hpp"
 #include "check.hpp"
 #include "dispatch.hpp"
+#include "odd_rows.hpp"
 #include "solve.hpp"
 
 namespace ordsvm {
@@ -238,36 +239,77 @@ TEST(a_product_may_leave_out_samples) {
   });
 }
 
+void check_blocks(const Space& space, const RowSource& source, std::size_t rows, const std::vector<Index>& some) {
+  const Index n = space.n;
+  const block::Ask never = [] { return false; };
+  RowCache<float> cache(source, sizeof(float) * n * rows);
+  Crew crew(2);
+  const auto blocks = block::make_blocks<float>(cache, crew);
+  for (int turn = 0; turn < 2; ++turn) {  // the second time some rows are there
+    std::vector<float> gram(some.size() * 64);
+    CHECK(blocks->gram(some, gram.data(), 64, never));
+    std::vector<double> weight(some.size(), 0.5), out(n, 1.0);
+    CHECK(blocks->add_product(some, weight, out, never));
+    double worst = 0.0, scale = 1.0;
+    for (std::size_t p = 0; p < some.size(); ++p)
+      for (std::size_t q = 0; q < some.size(); ++q) {
+        const double value = space.matrix[some[p] * n + some[q]];
+        worst = std::max(worst, std::abs(gram[p * 64 + q] - value));
+        scale = std::max(scale, std::abs(value));
+      }
+    CHECK(worst <= 1e-5 * scale);
+    for (Index i = 0; i < n; ++i) {
+      double expected = 1.0;
+      for (const Index j : some) expected += 0.5 * space.matrix[j * n + i];
+      CHECK(std::abs(out[i] - expected) <= 2e-5 * scale);
+    }
+    CHECK(cache.size() <= rows);
+  }
+}
+
 TEST(blocks_of_k_and_products_agree_with_the_formula) {
   const Index n = 203;
-  const std::vector<Index> some = {5, 200, 7, 7 + 64, 0, 130, 131, 132, 133};
-  const block::Ask never = [] { return false; };
   for_spaces(n, [&](const Space& space) {
-    for (const std::size_t rows : {2, 6, 203}) {  // of K that there is room for
-      RowCache<float> cache(*space.rows, sizeof(float) * n * rows);
-      Crew crew(2);
-      const auto blocks = block::make_blocks<float>(cache, crew);
-      for (int turn = 0; turn < 2; ++turn) {  // the second time some rows are there
-        std::vector<float> gram(some.size() * 64);
-        CHECK(blocks->gram(some, gram.data(), 64, never));
-        std::vector<double> weight(some.size(), 0.5), out(n, 1.0);
-        CHECK(blocks->add_product(some, weight, out, never));
-        double worst = 0.0, scale = 1.0;
-        for (std::size_t p = 0; p < some.size(); ++p)
-          for (std::size_t q = 0; q < some.size(); ++q) {
-            const double value = space.matrix[some[p] * n + some[q]];
-            worst = std::max(worst, std::abs(gram[p * 64 + q] - value));
-            scale = std::max(scale, std::abs(value));
-          }
-        CHECK(worst <= 1e-5 * scale);
-        for (Index i = 0; i < n; ++i) {
-          double expected = 1.0;
-          for (const Index j : some) expected += 0.5 * space.matrix[j * n + i];
-          CHECK(std::abs(out[i] - expected) <= 2e-5 * scale);
-        }
+    const SlowRows plain(*space.rows, {}, {});  // tells nothing but rows
+    for (const std::size_t rows : {2, 6, 203})  // of K that there is room for
+      for (const RowSource* source : std::initializer_list<const RowSource*>{space.rows.get(), &plain}) {
+        check_blocks(space, *source, rows, {5, 200, 7, 7 + 64, 0, 130, 131, 132, 133});
+        check_blocks(space, *source, rows, {1});
       }
-    }
   });
+}
+
+TEST(blocks_of_rows_keep_those_that_were_asked_for_last) {
+  const Index n = 60;
+  Random random(80);
+  const Space space(rbf, Data(random, n, 3, 4, 1.0));
+  const SlowRows plain(*space.rows, {}, {});
+  RowCache<double> cache(plain, sizeof(double) * n * 10);
+  Crew crew(2);
+  const auto blocks = block::make_blocks<double>(cache, crew);
+  const block::Ask never = [] { return false; };
+  std::vector<double> gram(8 * 64), out(n), weight(8, 1.0);
+  for (Index first = 0; first + 8 <= n; first += 4) {  // half of every set comes again, and its rows with it
+    std::vector<Index> some(8);
+    std::iota(some.begin(), some.end(), first);
+    CHECK(blocks->gram(some, gram.data(), 64, never));
+    CHECK(blocks->add_product(some, weight, out, never));
+  }
+  CHECK(blocks->values_computed() == static_cast<double>(n * n));
+}
+
+TEST(newton_is_tried_where_it_costs_less_than_what_is_left_or_what_was_in_vain) {
+  const double violation = 0.05, tol = 1e-3;
+  CHECK(!block::newton_pays(1000, 0, violation, tol, 100, 0.0));
+  CHECK(block::newton_pays(100000, 0, violation, tol, 100, 0.0));
+  CHECK(block::newton_pays(1000, 100000, violation, tol, 100, 0.0));
+  CHECK(!block::newton_pays(1000, 100000, violation, tol, 2000, 0.0));
+  CHECK(!block::newton_pays(1000000000, 1000000000, violation, tol, 0, 0.0));
+  block::Progress progress;
+  for (const auto& [seen, work] : std::vector<std::pair<double, Index>>{{1.0, 0}, {0.95, 50}, {0.8, 100}, {0.79, 170}})
+    progress.see(seen, work);
+  CHECK(progress.work_in_vain() == 70);
+  CHECK(progress.looks_in_vain() == 2);
 }
 
 TEST(a_crew_passes_on_what_the_caller_throws_and_goes_on) {

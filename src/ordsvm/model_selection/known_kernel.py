@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm import _core
-from ordsvm.kernels import Kernel
+from ordsvm.kernels import Custom, Kernel
 from ordsvm.solvers import KernelMatrix
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
+
+_BLOCK_BYTES = 32 * 2**20  # of kernel values computed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,22 @@ def _numbers(X: Any) -> Ints:
     return X[:, 0].astype(np.int64)
 
 
+def known_matrix(kernel: Kernel, X: Any, n_threads: int) -> _core.Known:
+    """k(x, y) for all rows of X; a function is asked for many rows at a time, once."""
+    rows = _core.precomputed_rows(_kernel_values(kernel, X)) if isinstance(kernel, Custom) else kernel.rows(X)
+    return _core.Known(rows, n_threads)
+
+
+def _kernel_values(kernel: Kernel, X: Any) -> Floats:
+    """In blocks of rows, so that little memory is needed beside the matrix."""
+    n = X.shape[0]
+    step = max(1, _BLOCK_BYTES // (8 * n))
+    values = np.empty((n, n))
+    for i in range(0, n, step):
+        values[i : i + step] = kernel(X[i : i + step], X)
+    return values
+
+
 class KernelStore:
     """Kernel matrices by name, each made when it is first asked for and dropped after its last use.
 
@@ -96,7 +114,7 @@ class KernelStore:
     def get(self, name: Hashable, kernel: Kernel, X: Any) -> _core.Known:
         with self._locks[name]:
             if name not in self._matrices:
-                self._matrices[name] = _core.Known(kernel.rows(X), self._n_threads)
+                self._matrices[name] = known_matrix(kernel, X, self._n_threads)
             return self._matrices[name]
 
     def used(self, name: Hashable) -> None:

@@ -147,6 +147,24 @@ def test_samples_that_are_settled_make_no_difference_to_the_proof(machine, C):
     assert own.violation == pytest.approx(proof.violation, abs=1e-9)
 
 
+def test_features_far_from_0_do_not_make_a_false_proof():
+    """Rounding them to float32 moves a few samples, whose scores are off while everybody else's are right."""
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        sign = rng.choice([-1.0, 1.0], 600)
+        X = 4.0 * rng.random((600, 2)) - 2.0
+        off_grid = rng.choice(600, 4, replace=False)
+        wide = 0.5 + 1.5 * rng.random(600)
+        wide[off_grid] = 0.5 + 0.2 * rng.random(4)
+        X[:, 0] = sign * wide + 0.2 * np.sin(3.0 * X[:, 1])
+        on_grid = np.round(16.0 * X) / 16.0
+        on_grid[off_grid] = X[off_grid]
+        model = SVC(C=10.0, gamma=0.5, solver=Block(newton=False)).fit(on_grid + 2.0**19, sign)
+        proof = certify(model, on_grid + 2.0**19, sign)
+        assert proof.violation <= 1.01 * max(model.result_.violation, 1e-6)
+        assert proof.gap <= 1.01 * model.result_.gap + 1e-9 * proof.primal
+
+
 WIDE = sp.random_array((120, 5000), density=0.001, format="csr", rng=np.random.default_rng(0))
 
 

@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "../solvers/solver.hpp"
@@ -53,10 +54,7 @@ class BlockSmo {
         top_(hinges.n_samples, hinges.n_thresholds),
         middle_(slots_, balance_, *blocks_, crew_, capacity_, std::min(options.q2, capacity_)) {
     top_.start(slots_, hinges.n_samples);
-    for (Index i = 0; i < hinges.n_samples; ++i) {
-      top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
-      largest_ = std::max(largest_, std::abs(source_.diagonal(i)));
-    }
+    for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
     round_scores();
   }
 
@@ -79,8 +77,9 @@ class BlockSmo {
       const bool near = waits && !far && violation > finish.aim() && worth_newton(violation, finish.tol());
       if (!far && !near && finish.tol() < least_tol<T>) return outcome(Status::imprecise);
       if (!(violation > finish.aim())) {
-        if (!recompute(monitor, finish.tol())) return outcome(Status::stopped);
-        if (const auto end = finish.decide(exact_violation())) return outcome(*end);
+        const auto exact_violation = recompute(monitor, finish.tol());
+        if (!exact_violation) return outcome(Status::stopped);
+        if (const auto end = finish.decide(*exact_violation)) return outcome(*end);
         violation = top_.rank(balance_);
         if (!(violation > finish.aim())) return outcome(Status::imprecise);
       }
@@ -206,35 +205,44 @@ class BlockSmo {
     for (Index i = 0; i < hinges_.n_samples; ++i) top_.score()[i] = static_cast<T>(variables_.score[i]);
   }
 
-  /// Exact scores, except those of samples that are settled, if samples can be left out. Everybody's, if the others are
-  /// off by more than was expected.
-  bool recompute(Monitor& monitor, double tol) {
-    if (!fits_tiles(source_)) return recompute_all_but(monitor, {});
-    const double expected = drift<T>(*source_.features(), largest_, travelled_);
-    const std::vector<char> settled = find_settled(top_, slots_, 2.0 * expected + 10.0 * tol);
+  /// The violation by exact scores; nothing if it was asked to stop. Samples that are settled, if any can be left out,
+  /// keep the scores they have, unless the others are off by more than was expected.
+  std::optional<double> recompute(Monitor& monitor, double tol) {
+    std::vector<char> settled;
+    double expected = 0.0, off = 0.0;
+    if (fits_tiles(source_)) {
+      expected = drift<T>(source_, travelled_) + seen_;
+      settled = find_settled(top_, slots_, 4.0 * expected + 10.0 * tol);
+    }
     const std::vector<double> before(variables_.score.begin(), variables_.score.end());
-    if (!recompute_all_but(monitor, settled)) return false;
-    double off = 0.0;
+    if (!recompute_all_but(monitor, settled)) return std::nullopt;
     for (Index i = 0; i < hinges_.n_samples; ++i) off = std::max(off, std::abs(variables_.score[i] - before[i]));
-    return settled.empty() || off <= expected + tol || recompute_all_but(monitor, {});
+    Level<double> exact = exact_level();
+    double violation = exact.rank(balance_);
+    if (settled.empty() || (off <= expected + tol && stay_settled(exact, settled, expected))) {
+      seen_ += settled.empty() ? 0.0 : off;
+      return violation;
+    }
+    if (!recompute_all_but(monitor, {})) return std::nullopt;
+    exact = exact_level();
+    return exact.rank(balance_);
   }
 
   bool recompute_all_but(Monitor& monitor, std::span<const char> left_out) {
     const Index rows = kernel_rows();
     if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, rows, crew_.size(), &crew_, left_out))
       return false;
-    if (left_out.empty()) travelled_ = 0.0;
+    if (left_out.empty()) travelled_ = seen_ = 0.0;
     balance_ = Balance(hinges_, variables_);
     round_scores();
     return true;
   }
 
-  /// Of the scores in double.
-  double exact_violation() const {
+  Level<double> exact_level() const {
     Level<double> exact(hinges_.n_samples, hinges_.n_thresholds);
     exact.start(slots_, hinges_.n_samples);
     std::copy(variables_.score.begin(), variables_.score.end(), exact.score());
-    return exact.rank(balance_);
+    return exact;
   }
 
   Index kernel_rows() const { return static_cast<Index>(blocks_->values_computed() / hinges_.n_samples); }
@@ -255,7 +263,7 @@ class BlockSmo {
   std::vector<Index> positions_, kept_, rows_;
   std::vector<double> weights_;
   Index before_ = 0, steps_ = 0;
-  double largest_ = 0.0, travelled_ = 0.0;  // of the diagonal of K; how far beta has moved since scores were exact
+  double travelled_ = 0.0, seen_ = 0.0;  // since all scores were exact: how far beta moved, and how far they were off
   Progress progress_;
 };
 

@@ -41,6 +41,17 @@ std::optional<Index> most_ones(const RowSource& source) {
   return most;
 }
 
+/// Features of a sample that are stored, at most.
+Index longest_row(const RowSource& source) {
+  const Index n_columns = source.features()->n_columns;
+  std::vector<SampleIndex> columns(n_columns);
+  std::vector<double> values(n_columns);
+  Index longest = 0;
+  for (Index i = 0; i < source.size(); ++i)
+    longest = std::max(longest, source.nonzeros(i, columns.data(), values.data()));
+  return longest;
+}
+
 double value_of(const Kernel& kernel, double number) {
   if (is_distance(kernel.kind)) return std::exp(-kernel.gamma * number);
   if (kernel.kind == KernelKind::linear) return number;
@@ -66,6 +77,29 @@ double roundings(const RowSource& source) {
   const auto features = source.features();
   const bool norms = features && form_of(*features) != Form::differences;
   return 4.0 + (features ? std::sqrt(features->n_columns) : 0.0) + (norms ? features->rounding_of_norms() : 0.0);
+}
+
+double largest_error(const RowSource& source) {
+  const Features features = *source.features();
+  const Kernel& kernel = features.kernel;
+  const double norm = features.largest_norm, reach = kernel.gamma * norm;
+  const Form form = form_of(features);
+  if (is_distance(kernel.kind) && form != Form::sparse && most_ones(source)) return 8.0;  // counted, or exact as sums
+  double roundings = 2.0 * (4.0 + features.n_columns);
+  if (form == Form::sparse) roundings = 2.0 * (4.0 + longest_row(source));
+  switch (kernel.kind) {
+    case KernelKind::linear:
+      return roundings * norm;
+    case KernelKind::polynomial:
+      return roundings * std::max(1.0, kernel.degree / 4.0) * std::pow(reach + std::abs(kernel.coef0), kernel.degree);
+    case KernelKind::sigmoid:
+      return roundings * std::max(1.0, reach);
+    case KernelKind::rbf:  // features far from 0 are rounded by more than their differences
+      return (roundings + 2.0 * std::sqrt(reach)) * (form == Form::differences ? 1.0 : std::max(1.0, reach / 2.0));
+    case KernelKind::laplacian:
+      return (roundings + reach) * (form == Form::differences ? 1.0 : std::max(1.0, reach / 2.0));
+  }
+  return std::numeric_limits<double>::infinity();
 }
 
 double row_length(const Features& features) {

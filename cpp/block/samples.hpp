@@ -89,6 +89,9 @@ bool suits(const RowSource& source);
 /// taken to be off by about the root of n.
 double roundings(const RowSource& source);
 
+/// How far a value of K may be off that was computed in T from features rounded to T, at most, in epsilons of T.
+double largest_error(const RowSource& source);
+
 /// How many features of a row cost something.
 double row_length(const Features& features);
 

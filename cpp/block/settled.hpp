@@ -13,11 +13,10 @@
 
 namespace ordsvm::block {
 
-/// How far scores may be off that were kept up to date while all |moves| of beta added up to `travelled`. A sum of d
-/// terms in T is off by d roundings at most; of distances, the exponential passes on less than half.
+/// How far scores may be off that were kept up to date while all |moves| of beta added up to `travelled`.
 template <class T>
-double drift(const Features& features, double largest, double travelled) {
-  return 2.0 * std::numeric_limits<T>::epsilon() * (4.0 + row_length(features)) * largest * travelled;
+double drift(const RowSource& source, double travelled) {
+  return std::numeric_limits<T>::epsilon() * largest_error(source) * travelled;
 }
 
 /// Which samples of a level that has been ranked are not support vectors and satisfied by more than `margin`; nobody where
@@ -30,6 +29,14 @@ std::vector<char> find_settled(Level<T>& level, const Slots& slots, double margi
     total += settled[p] = std::max(level.up()[p], level.down()[p]) < -margin && !slots.supports(p);
   if (total < level.count() / 8) settled.clear();
   return settled;
+}
+
+/// Whether they are satisfied by more than `margin` still.
+template <class T>
+bool stay_settled(Level<T>& level, std::span<const char> settled, double margin) {
+  for (Index p = 0; p < level.count(); ++p)
+    if (settled[p] && !(std::max(level.up()[p], level.down()[p]) < -margin)) return false;
+  return true;
 }
 
 }  // namespace ordsvm::block

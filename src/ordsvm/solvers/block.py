@@ -23,7 +23,8 @@ class Block:
 
     q1          samples in a working set; None: half as many again as there are free hinges, from 1024 to 4096
     q2          samples in the small sets that it is worked off by
-    precision   of kernel values; scores are summed in float64 and recomputed from α before the end
+    precision   of kernel values; scores are summed in float64 and recomputed from α before the end, but for
+                samples that are satisfied by more than scores can be off
     newton      whether Newton's method may finish: after many steps, as at large C, that is faster
 
     The algorithm: cpp/block/block_smo.hpp, and newton.py for the end.

@@ -19,29 +19,29 @@ def best_solver(problem: Problem, matrix: KernelMatrix) -> Solver:
     whatever the size of the problem, a few at a time by Block, which outweighs that the others do without some of them.
 
     Milliseconds of whole fits by Block / by the other one (GCD for SVOR, else SMO) at tol = 1e-3 on two cores with
-    AVX-512, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never takes more than 1.26 times what
+    AVX-512, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never takes more than 1.22 times what
     the best would:
 
                     n = 100      n = 400      n = 1500      n = 5000
         california_housing, 8 features, C = 1
-        SVOR        2.4 / 2.7    3.6 / 6.4     15 / 44        60 / 436
-        SVORIM      2.4 / 2.3    3.9 / 4.3     15 / 20        60 / 180
-        SVOREX      2.5 / 2.3    3.6 / 3.4     10 / 14        49 / 109
-        SVC         2.0 / 1.8    2.9 / 2.5    9.3 / 7.4       29 / 50
-        SVR         1.8 / 1.6    2.8 / 3.2     12 / 21        58 / 204
+        SVOR        2.1 / 2.2    3.5 / 6.4    14 / 41       55 / 385
+        SVORIM      2.0 / 1.9    3.3 / 3.9    12 / 17       53 / 134
+        SVOREX      2.1 / 1.9    3.3 / 3.1    10 / 14       46 / 101
+        SVC         1.6 / 1.6    2.4 / 2.0    8.3 / 7.0     22 / 47
+        SVR         1.6 / 1.4    2.7 / 3.1    10 / 20       52 / 197
         C = 100
-        SVOR        3.2 / 6.5     11 / 74      62 / 1242     454 / 21608
-        SVORIM      2.9 / 3.4     11 / 15      68 / 233      403 / 5145
-        SVOREX      3.3 / 3.4     14 / 14      65 / 140      484 / 2956
-        SVC         2.1 / 1.8    3.6 / 4.2     20 / 27       123 / 324
-        SVR         2.3 / 2.4    9.0 / 23      91 / 512     1402 / 8318
+        SVOR        2.9 / 6.2    11 / 73      52 / 1109     401 / 19718
+        SVORIM      2.5 / 2.8    10 / 14      51 / 197      373 / 4117
+        SVOREX      2.7 / 2.8    13 / 14      63 / 133      446 / 2647
+        SVC         1.7 / 1.5    3.2 / 3.6    19 / 25       111 / 297
+        SVR         2.0 / 2.1    8.6 / 23     81 / 479      1224 / 7658
         treebank, 8569 sparse features, C = 100
-        SVOR        3.4 / 7.3     12 / 46      57 / 445      727 / 4762
-        SVORIM      3.2 / 3.7     13 / 15      61 / 121      606 / 1250
-        SVC         2.9 / 2.6    8.3 / 7.1     65 / 60       589 / 604
+        SVOR        3.0 / 6.8    9.3 / 46     50 / 418      747 / 4593
+        SVORIM      3.1 / 3.5    9.8 / 13     45 / 103      692 / 1130
+        SVC         2.3 / 2.1    5.6 / 6.4    37 / 53       559 / 530
         california_housing, the kernel a function, C = 1
-        SVORIM      2.8 / 2.5    4.7 / 4.9     74 / 545      609 / 2205
-        SVC         2.2 / 2.1    3.8 / 3.2     64 / 316      349 / 1064
+        SVORIM      6.7 / 40     15 / 149     65 / 543      391 / 2036
+        SVC         5.7 / 30     13 / 100     53 / 303      267 / 1013
     """
     if matrix.rows.suits_blocks() and (len(problem.hinges) > SMALL or matrix.rows.is_function):
         return Block()

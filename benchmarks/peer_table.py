@@ -52,8 +52,8 @@ _SVR = (
     "memory, which are read no faster than they are made."
 )
 _ONCE = (
-    " The authors' program, which is run once, took 24 s in one run of this benchmark and 14 s in another; ours 0.10 and "
-    "0.09 s."
+    " The authors' program, which is run once, took 24 s in one run of this benchmark and 14 s in another; ours 0.10 "
+    "and 0.09 s."
 )
 EXPLANATIONS = {
     ("svor-california-5000-C10", "redsvm"): _STEPS,

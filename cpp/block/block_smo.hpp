@@ -99,10 +99,7 @@ class BlockSmo {
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
   bool crawls(double aim) const {
     if (progress_.looks_in_vain() < 10) return false;
-    double largest = 0.0;
-    for (const double score : variables_.score) largest = std::max(largest, std::abs(score));
-    const bool rounding = aim < 64.0 * std::numeric_limits<T>::epsilon() * largest;
-    return rounding || (progress_.looks_in_vain() > 500 && least_tol<T> > 0.0);
+    return too_coarse<T>(variables_.score, aim) || (progress_.looks_in_vain() > 500 && least_tol<T> > 0.0);
   }
 
   /// Small problems are done before other threads have come.

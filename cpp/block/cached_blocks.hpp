@@ -51,9 +51,9 @@ class CachedBlocks final : public Blocks<T> {
   template <class Use>
   bool make(std::span<const Index> rows, const Ask& ask, const Use& use) {
     constexpr Index part_bytes = 1 << 22, few = 32;
-    const Index some_bytes =
+    const Index many =
         std::clamp<Index>(part_bytes / static_cast<Index>(sizeof(double) * n_), std::min(crew_.size(), 256), 256);
-    const std::size_t part = source_.is_function() ? few : std::max<Index>(1, some_bytes);
+    const std::size_t part = source_.is_function() ? few : many;
     std::vector<double> values(std::min(part, rows.size()) * n_);
     for (std::size_t begin = 0; begin < rows.size(); begin += part) {
       if (ask()) return false;

@@ -1,10 +1,23 @@
-// How a violation has fallen so far.
+// How a violation has fallen so far, and whether rounding may be why it does not.
 #pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
 
 #include "../hinges.hpp"
 #include "slots.hpp"
 
 namespace ordsvm::block {
+
+/// Whether scores in T, which are as large as these, are too coarse to tell a violation of `aim` from none.
+template <class T>
+bool too_coarse(std::span<const double> score, double aim) {
+  double largest = 0.0;
+  for (const double f : score) largest = std::max(largest, std::abs(f));
+  return aim < 64.0 * std::numeric_limits<T>::epsilon() * largest;
+}
 
 class Progress {
  public:

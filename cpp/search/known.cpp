@@ -3,9 +3,7 @@
 #include <numeric>
 
 #include "../block/part.hpp"
-#include "../block/samples.hpp"
 #include "../dispatch.hpp"
-#include "../many_rows.hpp"
 
 namespace ordsvm::search {
 namespace {
@@ -36,17 +34,12 @@ Known::Known(const RowSource& source, Crew& crew)
     : n_(source.size()), stride_(block::padded(n_)), values_(n_ * stride_), rounded_(n_ * stride_) {
   constexpr Index part_bytes = 1 << 22;
   const Index part = std::clamp<Index>(part_bytes / static_cast<Index>(sizeof(double) * n_), 1, n_);
-  const bool tiles = block::fits_tiles(source);
   std::vector<Index> all(n_);
   std::iota(all.begin(), all.end(), Index{0});
   std::vector<double> made(part * n_);
   for (Index begin = 0; begin < n_; begin += part) {
     const Index count = std::min(part, n_ - begin);
-    const auto rows = std::span<const Index>(all).subspan(begin, count);
-    if (tiles)
-      block::fill_part(source, rows, all, made, crew);
-    else
-      many_rows(source, rows, made, crew);
+    block::fill_part(source, std::span<const Index>(all).subspan(begin, count), all, made, crew);
     take(begin, count, made.data(), crew);
   }
 }

@@ -76,9 +76,7 @@ class Steps {
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
   bool crawls(double aim) const {
     if (progress_.looks_in_vain() % 50 != 0) return false;
-    double largest = 0.0;
-    for (const double score : variables_.score) largest = std::max(largest, std::abs(score));
-    return aim < 64.0 * std::numeric_limits<T>::epsilon() * largest || progress_.looks_in_vain() > 5000;
+    return block::too_coarse<T>(variables_.score, aim) || progress_.looks_in_vain() > 5000;
   }
 
   /// False if no step was possible.

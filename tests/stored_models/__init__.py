@@ -1,0 +1,1 @@
+"""Model files that released versions have written: every later version reads them."""

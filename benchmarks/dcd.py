@@ -12,9 +12,9 @@ import numpy as np
 from benchmarks import text
 from benchmarks.drawing import pyplot
 from benchmarks.results import FOLDER, Row, row
-from ordsvm.linear.dcd import DCD1, DCD2, Run, Samples
-from ordsvm.linear.table import LaneTable, npsvor
+from ordsvm.linear_problem import LaneTable, npsvor
 from ordsvm.solvers import Control
+from ordsvm.solvers.linear.dcd import DCD1, DCD2, Run, Samples
 
 RANK = 2  # the paper's rank 3
 NEAR = 0.01

@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
-from ordsvm.estimators.linear.base import LinearMachine
-from ordsvm.linear import solve
-from ordsvm.linear.rank_dcd import Descent
+from ordsvm.estimators.linear import LinearMachine
+from ordsvm.solvers.linear import solve
+from ordsvm.solvers.linear.rank_dcd import Descent
 
 STEPS: dict[str, tuple[Any, str]] = {
     "checks": (LinearMachine, "_check_training_data"),

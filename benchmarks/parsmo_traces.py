@@ -135,7 +135,7 @@ def libsvm_trace(case: Case, limits: list[int] | None = None) -> Trace:
 
 def watched_run() -> Any:
     """A `Run` that notes iterations, kernel rows, seconds and the dual objective at every look, and nothing else."""
-    from ordsvm.solvers.base import Run
+    from ordsvm.solvers.kernel.run import Run
 
     class WatchedRun(Run):
         def watch(self, optimum: float, end: float, seconds: float, began: float) -> None:

@@ -26,7 +26,7 @@ from ordsvm import formulations
 from ordsvm.kernels import RBF, Custom, Kernel, Precomputed
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.solvers import GCD, AsyAGCD, AsyGCD, AsyORGCD, Control, KernelMatrix, Solver, solve
-from ordsvm.solvers.base import Run
+from ordsvm.solvers.kernel.run import Run
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.oracle import dual_optimum
 from tests.reference.asyagcd import asyagcd

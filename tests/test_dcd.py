@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from benchmarks.datasets import DataMissing, svmlight
 from ordsvm import LinearNPSVOR, certify, formulations
 from ordsvm.linear import DCD1, DCD2
-from ordsvm.linear.solve import solve_lanes
-from ordsvm.linear.table import LaneTable, binary, npsvor, one_vs_rest
+from ordsvm.linear_problem import LaneTable, binary, npsvor, one_vs_rest
 from ordsvm.problem import Thresholds
 from ordsvm.solvers import Control
+from ordsvm.solvers.linear.solve import solve_lanes
 from tests.cases import N_RANKS, random_data
 from tests.oracle import dual_optimum
 from tests.reference.dcd1 import dcd1
@@ -365,8 +365,8 @@ INTERRUPTED_CHILD = """
 import threading
 import numpy as np
 from ordsvm.linear import DCD1, DCD2
-from ordsvm.linear.solve import solve_lanes
-from ordsvm.linear.table import npsvor
+from ordsvm.solvers.linear.solve import solve_lanes
+from ordsvm.linear_problem import npsvor
 from ordsvm.solvers import Control
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(100_000, 30)), rng.integers(0, 4, 100_000).astype(np.int32)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 pytest.importorskip("distributed")
+from ordsvm import linear_problem as table
+from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard, Shared, Step, built, descend, prove, total
-from ordsvm.linear import table
-from ordsvm.linear.losses import certificate, losses, weights
-from ordsvm.linear.rows import RowsInMemory
-from ordsvm.linear.solve import Samples, squared_norms
+from ordsvm.solvers.linear.losses import certificate, losses, weights
+from ordsvm.solvers.linear.solve import Samples, squared_norms
 from tests.cases import N_RANKS, random_data
 
 TABLES = {"npsvor": table.npsvor(N_RANKS, 0.5, 0.7, 0.1), "svor": table.svor(N_RANKS, 0.5)}

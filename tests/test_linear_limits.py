@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, RankDCD, certify
-from ordsvm.linear.solve import solve_lanes, solve_thresholds
-from ordsvm.linear.table import regression, svor
+from ordsvm.linear_problem import regression, svor
 from ordsvm.solvers import Control
+from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
 from tests.cases import random_data
 from tests.linear_cases import (
     TIGHT,

@@ -6,11 +6,11 @@ import scipy.sparse as sp
 
 from ordsvm import formulations
 from ordsvm.costs import cost_matrix, threshold_costs
-from ordsvm.linear.losses import certificate, losses
-from ordsvm.linear.solve import first_biases
-from ordsvm.linear.table import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
+from ordsvm.linear_problem import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
 from ordsvm.problem import Thresholds
 from ordsvm.solvers import Control
+from ordsvm.solvers.linear.losses import certificate, losses
+from ordsvm.solvers.linear.solve import first_biases
 from tests.cases import N_RANKS, random_data, v_shaped_cost
 from tests.oracle import primal_optimum
 from tests.reference.linear import solve_lanes, solve_thresholds

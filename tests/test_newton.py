@@ -6,8 +6,8 @@ import pytest
 from ordsvm import SVC, SVOR, SVOREX, SVORIM, SVR
 from ordsvm.kernels import RBF
 from ordsvm.solvers import Block, Control, KernelMatrix, block, solve
-from ordsvm.solvers.changing_system import ChangingSystem
-from ordsvm.solvers.newton import Point, newton
+from ordsvm.solvers.kernel.block.changing_system import ChangingSystem
+from ordsvm.solvers.kernel.block.newton import Point, newton
 from tests.cases import random_data
 
 X, Y = random_data(0, n=150, noise=2.0)

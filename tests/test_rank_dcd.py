@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ordsvm.linear.losses import certificate, losses, weights
-from ordsvm.linear.rank_dcd import RankDCD
-from ordsvm.linear.rows import block_of
-from ordsvm.linear.solve import solve_lanes, solve_thresholds
-from ordsvm.linear.table import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
+from ordsvm.data.rows import block_of
+from ordsvm.linear_problem import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
 from ordsvm.solvers import Control
+from ordsvm.solvers.linear.losses import certificate, losses, weights
+from ordsvm.solvers.linear.rank_dcd import RankDCD
+from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
 from tests.cases import N_RANKS, random_data
 from tests.oracle import primal_optimum
 from tests.test_linear_tables import CASES, every_case, every_loss, penalised, without_intercept

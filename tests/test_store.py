@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from ordsvm import RowStore
-from ordsvm.linear import spool, store_files, svmlight
+from ordsvm.data import spool, store_files, svmlight
 
 
 def rows(n: int = 500, n_features: int = 40, seed: int = 0):

@@ -446,7 +446,7 @@ def test_repeated_fits_do_not_grow_the_process(case):
 
 @pytest.mark.parametrize("failing", ["callback", "kernel"])
 def test_fits_that_fail_do_not_grow_the_process_either(failing, monkeypatch):
-    monkeypatch.setattr("ordsvm.solvers.base.CADENCE", 0.0)
+    monkeypatch.setattr("ordsvm.solvers.kernel.run.CADENCE", 0.0)
     X, y = endless_data(n=600)
     process = psutil.Process()
 

@@ -11,8 +11,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ordsvm import SVOR, LinearSVOR, load, save
+from ordsvm.data.frames.reading import matching
 from ordsvm.tables import TableEncoder, TableError, TableModel, read
-from ordsvm.tables.reading import matching
 
 FRAME = pd.DataFrame(
     {

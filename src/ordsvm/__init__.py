@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from ordsvm import datasets, metrics
 from ordsvm.calibration import CalibratedOrdinal
+from ordsvm.data.row_store import RowStore
 from ordsvm.estimators import (
     NPSVOR,
     SVC,
@@ -21,10 +22,11 @@ from ordsvm.estimators import (
     certify,
 )
 from ordsvm.io import ModelFileError, load, save, to_onnx
-from ordsvm.linear import DCD1, DCD2, RankDCD, RowStore
 from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD, Block, Decomposition, ParsmoCache, ParsmoLight
+from ordsvm.solvers.linear.dcd import DCD1, DCD2
+from ordsvm.solvers.linear.rank_dcd import RankDCD
 
 __version__ = version("ordsvm")
 

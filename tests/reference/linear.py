@@ -1,4 +1,4 @@
-"""Linear machines by plain coordinate descent, slow and exact: the signatures of `ordsvm.linear.solve`.
+"""Linear machines by plain coordinate descent, slow and exact: the signatures of `ordsvm.solvers.linear.solve`.
 
 A sweep takes every sample once, in a fresh random order, to the exact minimum along each of its dual variables.
 """
@@ -8,9 +8,9 @@ import time
 import numpy as np
 import scipy.sparse as sp
 
-from ordsvm.linear.losses import certificate, losses, weights
-from ordsvm.linear.solution import DualVariables, LinearSolution
 from ordsvm.result import FitResult
+from ordsvm.solvers.linear.losses import certificate, losses, weights
+from ordsvm.solvers.linear.solution import DualVariables, LinearSolution
 
 
 def solve_lanes(

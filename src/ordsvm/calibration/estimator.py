@@ -17,7 +17,7 @@ from ordsvm.calibration.conformal import Conformal, middle_ranks
 from ordsvm.calibration.maps import MAPS, ProbabilityMap
 from ordsvm.checks import check_choice, check_number
 from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_samples
-from ordsvm.estimators.ordinal import SVOR
+from ordsvm.estimators.threshold_models import SVOR
 from ordsvm.estimators.validation import check_features, check_sample_weight, weight_argument
 from ordsvm.labels import label_array, rank_codes, require_y
 

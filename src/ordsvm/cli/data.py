@@ -10,10 +10,10 @@ import typer
 from numpy.typing import NDArray
 
 from ordsvm.checks import shortened
+from ordsvm.data.frames import Table, TableEncoder, TableError, read
+from ordsvm.data.frames.reading import column, matching
 from ordsvm.estimators.early_stopping import hold_out
 from ordsvm.labels import encode_labels
-from ordsvm.tables import Table, TableEncoder, TableError, read
-from ordsvm.tables.reading import column, matching
 
 Ints = NDArray[np.int64]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ordsvm import load
 from ordsvm.cli.output import note
-from ordsvm.tables import Table, TableError, TableModel
-from ordsvm.tables.reading import matching
+from ordsvm.data.frames import Table, TableError, TableModel
+from ordsvm.data.frames.reading import matching
 
 
 def load_model(path: str) -> TableModel:

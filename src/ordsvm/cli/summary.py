@@ -9,8 +9,8 @@ from rich.table import Table
 
 from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.output import facts
+from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation
-from ordsvm.tables import TableModel
 
 
 def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str, Any]:

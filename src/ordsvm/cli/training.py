@@ -12,9 +12,9 @@ import typer
 from ordsvm import __version__, save
 from ordsvm.cli.data import Ints, Request, Seed, Training, held_out_rows, training_data
 from ordsvm.cli.machines import make_machine, solver_options
+from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate
 from ordsvm.files import require_writable
-from ordsvm.tables import TableModel
 
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model goes.")]
 Model = Annotated[str, typer.Option("--model", "-m", metavar="NAME", help="The machine, such as svor or linear-svor.")]

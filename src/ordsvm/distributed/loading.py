@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard
-from ordsvm.estimators.linear.base import weights_or_none
+from ordsvm.estimators.linear import weights_or_none
 from ordsvm.estimators.machine import readable
 from ordsvm.estimators.validation import check_magnitude, check_sample_weight, check_targets
 from ordsvm.labels import label_array, ordered_dtype_categories, rank_codes
-from ordsvm.linear.rows import RowsInMemory
-from ordsvm.linear.solve import Samples, reach_of, squared_norms
+from ordsvm.solvers.linear.solve import Samples, reach_of, squared_norms
 
 Floats = NDArray[np.float64]
 

@@ -22,11 +22,11 @@ from ordsvm.distributed.partitions import Block, blocks_of, is_distributed, map_
 from ordsvm.distributed.rounds import Place, Rounds
 from ordsvm.distributed.shard import Job
 from ordsvm.distributed.solution import solution_of, what_predicts
-from ordsvm.estimators.linear.base import LinearMachine, LinearTask
+from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.validation import check_seed, class_weights
 from ordsvm.labels import Ranks
-from ordsvm.linear.rank_dcd import FINEST_FLOAT
-from ordsvm.linear.solution import LinearSolution
+from ordsvm.solvers.linear.rank_dcd import FINEST_FLOAT
+from ordsvm.solvers.linear.solution import LinearSolution
 
 
 class DistributedMachine(LinearMachine):

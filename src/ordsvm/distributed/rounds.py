@@ -30,7 +30,7 @@ from ordsvm.distributed.loading import size, zeros
 from ordsvm.distributed.shard import Job, Proof, Shared, Step, built, descend, prove, total
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
-from ordsvm.solvers.base import Control, print_progress
+from ordsvm.solvers.kernel.run import Control, print_progress
 
 Floats = NDArray[np.float64]
 

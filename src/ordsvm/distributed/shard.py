@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm import _core
-from ordsvm.linear.rank_dcd import Patient
-from ordsvm.linear.rows import block_of
-from ordsvm.linear.solve import Samples, machine_of
-from ordsvm.linear.table import LaneTable, ThresholdTable
+from ordsvm.data.rows import block_of
+from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.solvers.linear.rank_dcd import Patient
+from ordsvm.solvers.linear.solve import Samples, machine_of
 
 Floats = NDArray[np.float64]
 Duals = NDArray[np.floating]  # σ'β, (n_samples, n_variables)

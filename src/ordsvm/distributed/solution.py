@@ -10,9 +10,9 @@ import numpy as np
 
 from ordsvm.distributed.rounds import Rounds, State
 from ordsvm.distributed.shard import Duals, Shard
-from ordsvm.estimators.linear.base import LinearTask, weights_or_none
-from ordsvm.linear.solution import DualVariables, LinearSolution
+from ordsvm.estimators.linear import LinearTask, weights_or_none
 from ordsvm.result import FitResult
+from ordsvm.solvers.linear.solution import DualVariables, LinearSolution
 
 DUAL_BYTES = 1 << 28  # dual variables that take more stay where they are
 

@@ -1,12 +1,14 @@
 """The estimators. Only this layer knows scikit-learn."""
 
 from ordsvm.estimators.certify import certify
-from ordsvm.estimators.classification import SVC
-from ordsvm.estimators.linear import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR
+from ordsvm.estimators.linear_ordinal import LinearNPSVOR, LinearSVOR
+from ordsvm.estimators.linear_svc import LinearSVC
+from ordsvm.estimators.linear_svr import LinearSVR
 from ordsvm.estimators.npsvor import NPSVOR
-from ordsvm.estimators.ordinal import SVOR, SVOREX, SVORIM, RedSVM, ShashuaLevinSVOR
-from ordsvm.estimators.regression import SVR
 from ordsvm.estimators.rounded import RoundedRegressor
+from ordsvm.estimators.svc import SVC
+from ordsvm.estimators.svr import SVR
+from ordsvm.estimators.threshold_models import SVOR, SVOREX, SVORIM, RedSVM, ShashuaLevinSVOR
 
 __all__ = [
     "NPSVOR",

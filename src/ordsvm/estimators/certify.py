@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm.estimators.base import KernelMachine, Task
-from ordsvm.estimators.linear.base import LinearMachine, LinearTask
+from ordsvm.estimators.kernel import KernelMachine, Task
+from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.kernels import Precomputed
-from ordsvm.linear.losses import certificate, weights
-from ordsvm.linear.table import ThresholdTable
+from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate
+from ordsvm.solvers.linear.losses import certificate, weights
 
 Floats = NDArray[np.float64]
 

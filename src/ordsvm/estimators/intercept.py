@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm.checks import check_choice
-from ordsvm.estimators.base import KernelMachine, Task
+from ordsvm.estimators.kernel import KernelMachine, Task
 from ordsvm.problem import Thresholds
 from ordsvm.solvers import SOLVERS, Solution, Solver, check_solver, is_auto
 

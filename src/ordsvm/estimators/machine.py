@@ -17,7 +17,7 @@ from ordsvm.estimators.callbacks import CallbackSupportMixin, all_callbacks
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult
 from ordsvm.solvers import Control
-from ordsvm.solvers.team import usable_threads
+from ordsvm.solvers.kernel.team import usable_threads
 
 Floats = NDArray[np.float64]
 

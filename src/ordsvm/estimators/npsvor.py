@@ -12,8 +12,8 @@ from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
 from ordsvm.checks import check_choice, check_number, check_positive
-from ordsvm.estimators.base import Task
 from ordsvm.estimators.intercept import OneThresholdMachine
+from ordsvm.estimators.kernel import Task
 from ordsvm.estimators.validation import class_prices, classes_with_a_price
 from ordsvm.labels import Ranks, encode_labels
 from ordsvm.predictors import PREDICTORS, Predictor

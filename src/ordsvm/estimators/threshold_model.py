@@ -15,9 +15,9 @@ from sklearn.utils import check_consistent_length
 
 from ordsvm.checks import caller_level, check_flag
 from ordsvm.costs import threshold_costs
-from ordsvm.estimators.base import KernelMachine, Task
 from ordsvm.estimators.callbacks import reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation, hold_out
+from ordsvm.estimators.kernel import KernelMachine, Task
 from ordsvm.estimators.validation import (
     check_fraction,
     check_pair,

@@ -13,12 +13,12 @@ from ordsvm import estimators, kernels
 from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.calibration.conformal import Conformal
 from ordsvm.calibration.maps import IsotonicThresholds, OrderedLogistic
-from ordsvm.linear.solution import DualVariables
-from ordsvm.linear.solvers import SOLVERS as LINEAR_SOLVERS
+from ordsvm.data.frames import TableEncoder, TableModel
+from ordsvm.data.frames.columns import CategoryColumn, NumberColumn, TextColumn
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers import SOLVERS
-from ordsvm.tables import TableEncoder, TableModel
-from ordsvm.tables.columns import CategoryColumn, NumberColumn, TextColumn
+from ordsvm.solvers.linear.choice import SOLVERS as LINEAR_SOLVERS
+from ordsvm.solvers.linear.solution import DualVariables
 
 
 @cache
@@ -42,5 +42,5 @@ def _kernel_classes(parent: type[Any]) -> Iterator[type]:
     """The library's own kernels; that of a function is code, not data."""
     for kind in parent.__subclasses__():
         yield from _kernel_classes(kind)
-        if is_dataclass(kind) and kind.__module__ == kernels.__name__ and kind is not kernels.Custom:
+        if is_dataclass(kind) and kind.__module__ == kernels.Kernel.__module__ and kind is not kernels.Custom:
             yield kind

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from ordsvm.model_selection.known_walk import Memory
+from ordsvm.model_selection.full_kernel_path import Memory
 
 
 class Chain:

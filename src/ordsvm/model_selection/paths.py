@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from sklearn.exceptions import FitFailedWarning
 
 from ordsvm.checks import caller_level
-from ordsvm.estimators.base import KernelMachine, Task
+from ordsvm.estimators.kernel import KernelMachine, Task
 from ordsvm.estimators.machine import Machine
 from ordsvm.estimators.validation import weight_argument
 

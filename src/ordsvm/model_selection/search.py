@@ -15,8 +15,8 @@ from ordsvm.checks import check_choice, check_positive
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import weight_argument
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
-from ordsvm.model_selection.evaluation import Evaluation
 from ordsvm.model_selection.grids import coarse_grid, fine_grid
+from ordsvm.model_selection.jobs import Evaluation
 from ordsvm.model_selection.paths import Judge, Parameters, Scorer
 from ordsvm.model_selection.results import Table, results_table
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm.costs import cost_matrix
+from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate
 from ordsvm.labels import label_array, rank_codes
-from ordsvm.tables import TableModel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

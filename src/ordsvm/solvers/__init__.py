@@ -8,16 +8,16 @@ import numpy as np
 
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.result import FitResult
-from ordsvm.solvers.asyagcd import AsyAGCD
-from ordsvm.solvers.asygcd import AsyGCD
-from ordsvm.solvers.asyorgcd import AsyORGCD
 from ordsvm.solvers.auto import best_solver
-from ordsvm.solvers.base import Control, Floats, KernelMatrix, Run, Solver
-from ordsvm.solvers.block import Block
-from ordsvm.solvers.decomposition import Decomposition
-from ordsvm.solvers.gcd import GCD
-from ordsvm.solvers.parsmo import ParsmoCache, ParsmoLight
-from ordsvm.solvers.smo import SMO
+from ordsvm.solvers.kernel.asyagcd import AsyAGCD
+from ordsvm.solvers.kernel.asygcd import AsyGCD
+from ordsvm.solvers.kernel.asyorgcd import AsyORGCD
+from ordsvm.solvers.kernel.block.block import Block
+from ordsvm.solvers.kernel.decomposition.decomposition import Decomposition
+from ordsvm.solvers.kernel.gcd import GCD
+from ordsvm.solvers.kernel.parsmo import ParsmoCache, ParsmoLight
+from ordsvm.solvers.kernel.run import Control, Floats, KernelMatrix, Run, Solver
+from ordsvm.solvers.kernel.smo import SMO
 
 __all__ = [
     "GCD",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ordsvm.problem import Problem
-from ordsvm.solvers.base import KernelMatrix, Solver
-from ordsvm.solvers.block import Block
-from ordsvm.solvers.gcd import GCD
-from ordsvm.solvers.smo import SMO
+from ordsvm.solvers.kernel.block.block import Block
+from ordsvm.solvers.kernel.gcd import GCD
+from ordsvm.solvers.kernel.run import KernelMatrix, Solver
+from ordsvm.solvers.kernel.smo import SMO
 
 SMALL = 200  # hinges
 

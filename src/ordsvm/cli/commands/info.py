@@ -10,7 +10,7 @@ from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.models import load_model
 from ordsvm.cli.output import facts, out, print_json
 from ordsvm.cli.summary import counts_in_order, summarise
-from ordsvm.tables import TableModel
+from ordsvm.data.frames import TableModel
 
 
 def info(model: ModelFile, json: Json = False) -> None:

@@ -8,8 +8,8 @@ import typer
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.models import load_model, rows_for, scores_of
 from ordsvm.cli.output import as_json, out, print_json
+from ordsvm.data.frames.reading import import_pandas, matching, read
 from ordsvm.files import replacing, require_writable
-from ordsvm.tables.reading import import_pandas, matching, read
 
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="A CSV file; otherwise standard output.")

@@ -10,10 +10,10 @@ from ordsvm.cli.data import Format, Json, ModelFile, Where, conditions, target_l
 from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.models import load_model, rows_for, rows_to_judge_by, scores_of
 from ordsvm.cli.output import out, print_json
+from ordsvm.data.frames import TableModel, read
 from ordsvm.files import replacing, require_writable
 from ordsvm.report import report_page
 from ordsvm.report.contents import Judged, judge
-from ordsvm.tables import TableModel, read
 
 Data = Annotated[str | None, typer.Argument(metavar="[DATA]", help="Rows with labels to judge the model by.")]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the page goes.")]

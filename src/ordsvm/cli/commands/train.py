@@ -16,8 +16,8 @@ from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import Interrupted, err, note, out, print_json
 from ordsvm.cli.summary import summarise, summary_table
 from ordsvm.cli.training import Wish, finish, prepare
+from ordsvm.data.frames import TableModel
 from ordsvm.progress import ProgressLine
-from ordsvm.tables import TableModel
 
 Calibrate = Annotated[bool, typer.Option("--calibrate", help="Learn probabilities too, out of 5 folds.")]
 KeepPartial = Annotated[bool, typer.Option("--keep-partial", help="After Ctrl-C, keep the model as far as it got.")]

@@ -17,9 +17,9 @@ from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import err, note, out, print_json
 from ordsvm.cli.summary import summarise, summary_table
 from ordsvm.cli.training import Prepared, Wish, finish, prepare
+from ordsvm.data.frames import TableModel
 from ordsvm.metrics import SCORERS
 from ordsvm.model_selection import OrdinalSearchCV
-from ordsvm.tables import TableModel
 
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Of the cross-validation.")]
 Metric = Annotated[str, typer.Option("--metric", metavar="NAME", help=f"What to go by: {', '.join(SCORERS)}.")]

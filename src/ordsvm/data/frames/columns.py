@@ -1,0 +1,129 @@
+"""Columns of a table as numbers: what was learned about each, and how it turns cells into features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from ordsvm.data.frames.reading import TableError, import_pandas
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """Numbers, made to have mean 0 and standard deviation 1; the median takes the place of missing ones."""
+
+    name: str
+    median: float
+    mean: float
+    deviation: float
+
+    @classmethod
+    def learn(cls, name: str, cells: Any) -> Self:
+        values = _numbers(name, cells)
+        known = values[~np.isnan(values)]
+        median = float(np.median(known)) if len(known) else 0.0
+        filled = np.where(np.isnan(values), median, values)
+        deviation = float(filled.std())
+        mean = float(filled.mean())
+        return cls(name, median, mean, deviation if deviation > 1e-12 * abs(mean) else 1.0)
+
+    def features(self, cells: Any) -> Floats:
+        values = _numbers(self.name, cells)
+        return ((np.where(np.isnan(values), self.median, values) - self.mean) / self.deviation)[:, np.newaxis]
+
+    def feature_names(self) -> list[str]:
+        return [self.name]
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """Names, a feature for each, 1 where the cell holds it; a missing or unknown one has 0 in all of them."""
+
+    name: str
+    values: tuple[str, ...]
+
+    @classmethod
+    def learn(cls, name: str, cells: Any) -> Self:
+        return cls(name, tuple(sorted({str(cell) for cell in cells[cells.notna()]})))
+
+    def features(self, cells: Any) -> Any:
+        position = {value: i for i, value in enumerate(self.values)}
+        codes = np.array([position.get(str(cell), -1) for cell in cells.tolist()], dtype=np.int64)
+        codes[cells.isna().to_numpy()] = -1
+        known = np.flatnonzero(codes >= 0)
+        shape = (len(codes), len(self.values))
+        return sp.csr_array((np.ones(len(known)), (known, codes[known])), shape=shape)
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.name}={value}" for value in self.values]
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """Text as TF-IDF of its words and pairs of words, those that two texts at least have in common."""
+
+    name: str
+    words: tuple[str, ...]
+    idf: Floats
+    longest: int = 2  # words in a row that count as one
+
+    @classmethod
+    def learn(cls, name: str, cells: Any) -> Self:
+        vectorizer = TfidfVectorizer(ngram_range=(1, cls.longest), min_df=2, sublinear_tf=True)
+        try:
+            vectorizer.fit(_texts(cells))
+        except ValueError:
+            raise TableError(f"No word of column {name!r} is in two rows: drop the column.") from None
+        return cls(name, tuple(vectorizer.get_feature_names_out().tolist()), vectorizer.idf_)
+
+    def features(self, cells: Any) -> Any:
+        vectorizer = TfidfVectorizer(ngram_range=(1, self.longest), sublinear_tf=True, vocabulary=list(self.words))
+        vectorizer.idf_ = self.idf
+        return vectorizer.transform(_texts(cells))
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.name}: {word}" for word in self.words]
+
+
+Column = NumberColumn | CategoryColumn | TextColumn
+
+
+def learn_column(name: str, cells: Any, is_text: bool) -> Column:
+    """The column by what its cells are."""
+    types = import_pandas().api.types
+    if is_text:
+        return TextColumn.learn(name, cells)
+    if types.is_bool_dtype(cells.dtype) or types.is_numeric_dtype(cells.dtype):
+        return NumberColumn.learn(name, cells)
+    if types.is_datetime64_any_dtype(cells.dtype):
+        raise TableError(f"Column {name!r} holds dates, which are neither numbers nor names: drop or convert it.")
+    n_values = cells.nunique()
+    if n_values > max(50, len(cells) // 10):
+        raise TableError(
+            f"Column {name!r} holds {n_values} different values in {len(cells)} rows, too many for names: give --text "
+            f"{name} if it is text, or --drop {name}."
+        )
+    return CategoryColumn.learn(name, cells)
+
+
+def _numbers(name: str, cells: Any) -> Floats:
+    pandas = import_pandas()
+    values = pandas.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = np.flatnonzero(np.isnan(values) & cells.notna().to_numpy() | np.isinf(values))
+    if len(bad):
+        raise TableError(
+            f"Column {name!r} holds {cells.tolist()[bad[0]]!r} in data row {bad[0] + 1}, where a number belongs: "
+            "correct it or leave the cell empty."
+        )
+    return values
+
+
+def _texts(cells: Any) -> list[str]:
+    return ["" if missing else str(cell) for cell, missing in zip(cells.tolist(), cells.isna(), strict=True)]

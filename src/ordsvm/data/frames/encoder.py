@@ -1,0 +1,76 @@
+"""TableEncoder: a data frame in, features out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ordsvm.data.frames.columns import CategoryColumn, Column, TextColumn, learn_column
+from ordsvm.data.frames.reading import TableError
+
+MANY = 1000  # features of names; from here on rows are sparse, as they are with text
+
+
+def _dense(block: Any) -> Any:
+    return block.toarray() if sp.issparse(block) else block
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Makes features of the columns of a pandas data frame.
+
+    Numbers are standardised, names become one feature each, named columns of text TF-IDF of their words. Missing
+    numbers are replaced by the median of the column, missing and unknown names have 0 in all features.
+
+    Parameters
+    ----------
+    text : sequence of str, default=()
+        Columns that hold text.
+
+    Attributes
+    ----------
+    columns_ : tuple of what was learned about every column
+    sparse_ : whether the features are a sparse matrix
+    """
+
+    columns_: tuple[Column, ...]
+    sparse_: bool
+
+    def __init__(self, text: Sequence[str] = ()) -> None:
+        self.text = text
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learns about every column of the data frame X."""
+        missing = [name for name in self.text if name not in X.columns]
+        if missing:
+            raise TableError(f"There is no column {missing[0]!r}: the columns are {', '.join(map(str, X.columns))}.")
+        if not len(X.columns):
+            raise TableError("There is no column to learn from: keep one at least.")
+        self.columns_ = tuple(learn_column(str(name), X[name], name in self.text) for name in X.columns)
+        n_names = sum(len(column.values) for column in self.columns_ if isinstance(column, CategoryColumn))
+        self.sparse_ = n_names >= MANY or any(isinstance(column, TextColumn) for column in self.columns_)
+        if not self.get_feature_names_out():
+            raise TableError("The columns hold nothing to learn from: all of their cells are empty.")
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The features of the rows of X, which has the columns that were learned about; others are ignored."""
+        check_is_fitted(self)
+        missing = [column.name for column in self.columns_ if column.name not in X.columns]
+        if missing:
+            raise TableError(
+                f"The data lack the column {missing[0]!r}, which the model was trained with: give all of "
+                f"{', '.join(column.name for column in self.columns_)}."
+            )
+        blocks = [column.features(X[column.name]) for column in self.columns_]
+        if self.sparse_:
+            return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
+        return np.hstack([_dense(block) for block in blocks])
+
+    def get_feature_names_out(self, input_features: Any = None) -> list[str]:
+        """A name for every feature."""
+        return [name for column in self.columns_ for name in column.feature_names()]

@@ -1,0 +1,175 @@
+"""Reads CSV, TSV, Parquet and svmlight files, compressed or not; a bad file gets one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import lzma
+import os
+import warnings
+import zipfile
+import zlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ordsvm.checks import shortened
+from ordsvm.data.svmlight import OPENERS, svmlight_blocks
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+}
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+
+
+class TableError(ValueError):
+    """A file, or a column of it, can't be used as it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What a file holds: a data frame, or the rows and labels of an svmlight file; and which file it was."""
+
+    rows: Any
+    labels: NDArray[np.float64] | None
+    name: str
+    fingerprint: str = field(repr=False)
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether columns have names, as in all files but svmlight."""
+        return self.labels is None
+
+    def take(self, which: NDArray[Any]) -> Table:
+        rows = self.rows.iloc[which] if self.has_columns else self.rows[which]
+        return replace(self, rows=rows, labels=None if self.labels is None else self.labels[which])
+
+
+def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
+    """The table in a file; its kind is known by its name (`data.csv.gz`) or given: csv, tsv, parquet or svmlight."""
+    name = os.fspath(path)
+    if not Path(path).exists():
+        raise TableError(f"There is no file {name!r}: give the name of a file with data.")
+    if Path(path).is_dir():
+        raise TableError(f"{name!r} is a folder: give the name of a file in it.")
+    kind = kind or _kind(path)
+    try:
+        rows, labels = _svmlight(path) if kind == "svmlight" else (_frame(path, kind), None)
+    except TableError:
+        raise
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise TableError(f"{name!r} can't be read: {_line(error)}.") from None
+    if rows.shape[0] == 0:
+        raise TableError(f"{name!r} has no rows: give a file with data.")
+    return Table(rows, labels, Path(path).name, _fingerprint(path))
+
+
+def _kind(path: str | os.PathLike[str]) -> str:
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    kind = FORMATS.get(suffixes[-1]) if suffixes else None
+    if kind is None:
+        raise TableError(
+            f"The name {os.fspath(path)!r} does not say what the file is: it should end in {', '.join(FORMATS)}, with "
+            f"or without {', '.join(COMPRESSED)}, or give --format csv, tsv, parquet or svmlight."
+        )
+    return kind
+
+
+def _frame(path: str | os.PathLike[str], kind: str) -> Any:
+    pandas = import_pandas()
+    name = os.fspath(path)
+    try:
+        if kind == "parquet":
+            return _parquet(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pandas.errors.ParserWarning)  # cells without a column would be left out
+            frame = pandas.read_csv(path, sep=SEPARATORS[kind], low_memory=False, index_col=False)
+    except pandas.errors.ParserWarning:
+        raise TableError(f"{name!r} has rows with more cells than its first line names: correct that line.") from None
+    except ImportError as error:
+        raise TableError(f"{name!r} can't be read: {_line(error)}.") from None
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError, ValueError) as error:
+        raise TableError(f"{name!r} is not a readable {kind} file: {_line(error)}; correct it there.") from None
+    frame.columns = [str(column) for column in frame.columns]
+    return frame
+
+
+def _parquet(path: str | os.PathLike[str]) -> Any:
+    """Parquet compresses its columns itself; a file that was packed once more is unpacked first."""
+    openers: dict[str, Any] = {**OPENERS, ".xz": lzma.open}
+    opener = openers.get(Path(path).suffix.lower())
+    pandas = import_pandas()
+    if opener is None:
+        return pandas.read_parquet(path)
+    with opener(path, "rb") as file:
+        return pandas.read_parquet(io.BytesIO(file.read()))
+
+
+def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, NDArray[np.float64]]:
+    """All rows at once, with as many features as there are; columns may count from 0 or from 1."""
+    try:
+        blocks = list(svmlight_blocks(path))
+    except ValueError as error:
+        raise TableError(_line(error)) from None
+    if not blocks:
+        raise TableError(f"{os.fspath(path)!r} has no rows: give a file with data.")
+    rows = sp.vstack([block for block, _ in blocks], format="csr")
+    n_features = max(1, int(rows.indices.max(initial=0)) + 1)
+    rows = sp.csr_array((rows.data.astype(np.float64), rows.indices, rows.indptr), shape=(rows.shape[0], n_features))
+    return rows, np.concatenate([labels for _, labels in blocks])
+
+
+def column(table: Table, name: str) -> Any:
+    """A column by name, or a sentence with the names there are."""
+    if name not in table.rows.columns:
+        known = ", ".join(map(str, table.rows.columns[:20])) + (", …" if len(table.rows.columns) > 20 else "")
+        raise TableError(f"{table.name!r} has no column {name!r}: its columns are {known}.")
+    return table.rows[name]
+
+
+def matching(table: Table, conditions: dict[str, str]) -> NDArray[np.int64]:
+    """The numbers of the rows in which every named column holds the given value, as text."""
+    if conditions and not table.has_columns:
+        raise TableError(f"{table.name!r} is an svmlight file, whose columns have no names: leave out the condition.")
+    keep = np.ones(len(table), dtype=bool)
+    for name, value in conditions.items():
+        cells = [str(cell) for cell in column(table, name).tolist()]
+        if value not in cells:
+            raise TableError(f"No row of {table.name!r} has {name}={value}: it holds {shortened(sorted(set(cells)))}.")
+        keep &= np.array([cell == value for cell in cells])
+    if not keep.any():
+        raise TableError(f"No row of {table.name!r} meets all conditions: give fewer.")
+    return np.flatnonzero(keep)
+
+
+def _fingerprint(path: str | os.PathLike[str]) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
+def import_pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("Tables need pandas: pip install 'ordsvm[cli]'.") from None
+    return pandas

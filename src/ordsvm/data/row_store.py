@@ -1,0 +1,242 @@
+"""Rows on disk, for training on more of them than memory holds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ordsvm import _core
+from ordsvm.checks import check_number, shortened
+from ordsvm.data.row_blocks import VALUE, Csr, StoredBlock, read_blocks
+from ordsvm.data.spool import BlockSize, Spool
+from ordsvm.data.store_files import BLOCKS, LABELS, ROWS, WEIGHTS, StoreIndex, load_array, new_folder, save_array
+from ordsvm.data.svmlight import column_range, svmlight_blocks
+
+BLOCK_BYTES = 1 << 20  # read at once: enough for a disk
+WINDOW_BYTES = 1 << 27  # in memory at once: enough to mix rows from all over the store
+
+PathName = str | os.PathLike[str]
+Numbers = NDArray[np.int64]
+ColumnRule = Callable[[Spool], tuple[int, int]]  # the first column and the number of features
+
+
+class RowStore:
+    """Rows with their labels or targets in a folder on disk, to be given to `fit` of a linear machine as X.
+
+    Values are kept in float32. In memory are a window of rows that is worked on and one that is read meanwhile, each of
+    about `window_bytes`, besides labels, weights and what the solver keeps of a row. A window takes blocks from all
+    over the store, others in every pass, so that rows may be in any order: sorted by label, for instance. For that it
+    has to hold many of them, a hundred by default.
+
+    Make one by `from_blocks`, `from_svmlight` or `open`. Without a folder of your own the rows lie in the system's
+    temporary folder and vanish when the store is closed, left as a context manager, or no longer used.
+
+    `for X, y in store` gives the rows back, a window after the other, X as CSR matrix (and sample weights as a third
+    item, where there are any): to predict on, for instance.
+
+    Attributes
+    ----------
+    shape, n_samples, n_features, n_values : the size of the matrix
+    y, sample_weight : arrays of n_samples; sample_weight is None where there are no weights
+    folder : where the files are
+    """
+
+    def __init__(self, folder: Path, index: StoreIndex, *, window_bytes: int, is_temporary: bool) -> None:
+        self.folder = folder
+        self.y = load_array(folder / LABELS, index.labels)
+        self.sample_weight = None if index.weights is None else load_array(folder / WEIGHTS, index.weights)
+        self.n_samples, self.n_features = len(self.y), index.n_features
+        self._index = index
+        self._blocks: Numbers = load_array(folder / BLOCKS, index.blocks)  # a StoredBlock a row
+        self._first_rows = np.concatenate([[0], np.cumsum(self._blocks[:, 1])])
+        self._n_windows = min(len(self._blocks), -(-self._n_bytes() // window_bytes))
+        self._unchecked = np.full(len(self._blocks), not is_temporary)
+        self._is_open = True
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if is_temporary else None
+
+    @classmethod
+    def from_blocks(
+        cls,
+        blocks: Iterable[Any],
+        folder: PathName | None = None,
+        *,
+        block_bytes: int = BLOCK_BYTES,
+        block_rows: int | None = None,
+        window_bytes: int = WINDOW_BYTES,
+    ) -> Self:
+        """Writes tuples (X, y) or (X, y, sample_weight), in one pass; X is CSR or dense, of any number of rows.
+
+        Rows are regrouped into blocks of at most `block_bytes` and, unless None, `block_rows`.
+        """
+        size = BlockSize(block_bytes, block_rows)
+        return cls._written(blocks, folder, size, window_bytes, lambda spool: (0, spool.n_features))
+
+    @classmethod
+    def from_svmlight(
+        cls,
+        path: PathName,
+        folder: PathName | None = None,
+        *,
+        n_features: int | None = None,
+        zero_based: bool | Literal["auto"] = "auto",
+        block_bytes: int = BLOCK_BYTES,
+        block_rows: int | None = None,
+        window_bytes: int = WINDOW_BYTES,
+    ) -> Self:
+        """Writes the rows of an svmlight file (also .gz and .bz2), read in pieces; query ids are left out.
+
+        As in scikit-learn, columns are taken to count from 1 where there is no column 0, unless `zero_based` says so;
+        there are as many features as the highest column says, or `n_features`.
+        """
+        if n_features is not None:
+            check_number("n_features", n_features, "None or a number from 1 on", lambda number: number >= 1)
+        if zero_based not in (True, False, "auto"):
+            raise ValueError(f"zero_based={shortened(zero_based)} is not valid: give True, False or 'auto'.")
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"There is no file {os.fspath(path)!r}: give the path of an svmlight file.")
+
+        def columns(spool: Spool) -> tuple[int, int]:
+            return column_range(spool.lowest_column, spool.highest_column, n_features, zero_based)
+
+        return cls._written(svmlight_blocks(path), folder, BlockSize(block_bytes, block_rows), window_bytes, columns)
+
+    @classmethod
+    def open(cls, folder: PathName, *, window_bytes: int = WINDOW_BYTES) -> Self:
+        """A store that was written to `folder` before. Blocks are held against their checksums when first read."""
+        index = StoreIndex.read(Path(folder))
+        return cls(Path(folder), index, window_bytes=_checked_window(window_bytes), is_temporary=False)
+
+    @classmethod
+    def _written(
+        cls, blocks: Iterable[Any], folder: PathName | None, size: BlockSize, window_bytes: int, columns: ColumnRule
+    ) -> Self:
+        window_bytes = _checked_window(window_bytes)
+        with new_folder(folder) as place:
+            with open(place / ROWS, "wb") as file:
+                spool = Spool(file, size)
+                for block in blocks:
+                    spool.add(block)
+                spool.finish()
+            first_column, n_features = columns(spool)
+            weights = spool.weights()
+            index = StoreIndex(
+                n_features=n_features,
+                first_column=first_column,
+                columns=spool.index.name,
+                blocks=save_array(place / BLOCKS, np.array(spool.blocks, dtype=np.int64)),
+                labels=save_array(place / LABELS, spool.labels()),
+                weights=None if weights is None else save_array(place / WEIGHTS, weights),
+            )
+            index.write(place)
+        return cls(place, index, window_bytes=window_bytes, is_temporary=folder is None)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_samples, self.n_features
+
+    @property
+    def n_values(self) -> int:
+        return int(self._blocks[:, 2].sum())
+
+    def blocks(self) -> Iterator[tuple[int, _core.Block]]:
+        """The number of the first row of a window, and the window, in the order of the rows."""
+        for numbers, rows in self._read(self._windows_in_order()):
+            yield int(self._first_rows[numbers[0]]), self._core_block(rows)
+
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[Numbers, _core.Block]]:
+        """The numbers of the rows of a window, and the window; every row is in one of them."""
+        for numbers, rows in self._read(self._random_windows(random)):
+            yield self._row_numbers(numbers), self._core_block(rows)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        columns = [self.y] if self.sample_weight is None else [self.y, self.sample_weight]
+        for numbers, (starts, indices, values) in self._read(self._windows_in_order()):
+            place = slice(self._first_rows[numbers[0]], self._first_rows[numbers[-1] + 1])
+            X = sp.csr_matrix((values, indices, starts), shape=(len(starts) - 1, self.n_features))
+            yield X, *(column[place] for column in columns)
+
+    def close(self) -> None:
+        """Removes the rows if they lie in the temporary folder; the store can't be read any more."""
+        self._is_open = False
+        if self._remove is not None:
+            self._remove()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        size = f"{self.n_samples:,} rows x {self.n_features:,} features, {self.n_values:,} values"
+        return f"RowStore({size}, in {str(self.folder)!r})"
+
+    def _n_bytes(self) -> int:
+        index = np.dtype(self._index.columns)
+        return self.n_values * (VALUE.itemsize + index.itemsize) + self.n_samples * index.itemsize
+
+    def _windows_in_order(self) -> list[Numbers]:
+        """Numbers of neighbouring blocks."""
+        return np.array_split(np.arange(len(self._blocks)), self._n_windows)
+
+    def _random_windows(self, random: np.random.Generator) -> list[Numbers]:
+        """One block from every stretch of the store goes to every window: each is a fair sample of all rows."""
+        n_windows, n_blocks = self._n_windows, len(self._blocks)
+        stretches = [random.permutation(n_windows) for _ in range(-(-n_blocks // n_windows))]
+        window = np.concatenate(stretches)[:n_blocks]  # of every block
+        ends = np.cumsum(np.bincount(window, minlength=n_windows))
+        return np.split(np.argsort(window, kind="stable"), ends[:-1])
+
+    def _row_numbers(self, numbers: Numbers) -> Numbers:
+        """Of all rows of some blocks."""
+        return np.concatenate([np.arange(*self._first_rows[number : number + 2]) for number in numbers])
+
+    def _core_block(self, rows: Csr) -> _core.Block:
+        starts, columns, values = rows
+        return _core.csr_block(values, columns, starts, self.n_features)
+
+    def _read(self, windows: Sequence[Numbers]) -> Iterator[tuple[Numbers, Csr]]:
+        """Windows one after the other; a thread reads the next one while the caller works on this one."""
+        if not self._is_open:
+            raise ValueError("The row store is closed: open or write it anew.")
+        with self._file() as file, ThreadPoolExecutor(1) as reader:
+            ahead = reader.submit(self._load, file, windows[0])
+            for numbers, following in zip(windows, [*windows[1:], None], strict=True):
+                rows = ahead.result()
+                if following is not None:
+                    ahead = reader.submit(self._load, file, following)
+                yield numbers, rows
+
+    def _file(self) -> BinaryIO:
+        try:
+            return open(self.folder / ROWS, "rb", buffering=0)
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def _load(self, file: BinaryIO, numbers: Numbers) -> Csr:
+        stored = [StoredBlock(*block) for block in self._blocks[numbers].tolist()]
+        try:
+            rows = read_blocks(file, stored, np.dtype(self._index.columns), self._unchecked[numbers].tolist())
+        except OSError as error:
+            raise self._unreadable(error) from None
+        self._unchecked[numbers] = False
+        if self._index.first_column:
+            rows[1][:] -= self._index.first_column
+        return rows
+
+    def _unreadable(self, error: OSError) -> OSError:
+        return OSError(f"{str(self.folder / ROWS)!r} can't be read ({error}): write the store anew.")
+
+
+def _checked_window(window_bytes: Any) -> int:
+    allowed = "a number of bytes from 1 to 2³³"
+    return int(check_number("window_bytes", window_bytes, allowed, lambda size: 1 <= size <= 2**33))

@@ -1,0 +1,264 @@
+"""Support vector classification: one binary problem for two classes, one per pair or per class for more."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from ordsvm import formulations
+from ordsvm.checks import caller_level, check_choice, check_flag
+from ordsvm.estimators.intercept import InterceptMachine
+from ordsvm.estimators.kernel import Task
+from ordsvm.estimators.validation import class_prices, classes_with_a_price
+from ordsvm.labels import Ranks, encode_classes
+from ordsvm.problem import Problem
+from ordsvm.result import FitResult
+from ordsvm.solvers import Solution
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class SVC(ClassifierMixin, InterceptMachine):
+    """Support vector classification, with scikit-learn's parameters and a certified duality gap.
+
+    More than two classes make one binary problem for every pair of classes or one for every class against the rest.
+    All problems share the cached rows of the kernel matrix.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of a unit of hinge loss.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
+        A callable takes two sets of samples and returns the matrix of kernel values between them.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As in scikit-learn.
+    degree, coef0 : float
+        Of the polynomial and sigmoid kernels.
+    intercept : {"free", "penalized", "none"}, default="free"
+        "free" is scikit-learn's. "penalized" adds ½·intercept² to the objective, "none" leaves the intercept out:
+        these two make the simpler problem that the box solvers (gcd and the asynchronous ones) need.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        What is trained for more than two classes: "ovo" a problem for every pair of classes, as in scikit-learn;
+        "ovr" one for every class against the rest.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        What `decision_function` returns for more than two classes: a column for every class, or (with
+        multi_class="ovo" only) one for every pair.
+    break_ties : bool, default=False
+        Whether classes with equally many votes are told apart by `decision_function`; otherwise the first one wins.
+        Costs time. For multi_class="ovo" and decision_function_shape="ovr".
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies C for the samples of a class.
+    tol : float, default=1e-3
+        Training stops when, for every problem, both the violation of the optimality conditions and the relative
+        duality gap are at most this.
+    cache_size : float, default=200
+        Megabytes for rows of the kernel matrix; never exceeded.
+    max_iter : int, default=-1
+        The largest number of steps for every binary problem; -1 for no limit.
+    time_limit : float or None, default=None
+        Seconds for all problems; training stops with a usable model and a `ConvergenceWarning`.
+    solver : str or solver object, default="auto"
+        A name such as "smo" or an options object such as `SMO(selection="mvp")`.
+    warm_start : bool, default=False
+        Start from the dual variables of the previous fit.
+    callback : callable or None, default=None
+        Called with a `Progress` of the problem under way several times a second; returning True stops training.
+    verbose : bool, default=False
+        Write a line about the progress to stderr several times a second.
+    n_threads : int or None, default=None
+        For prediction and the solvers that take several; None is every core that this process may use.
+
+    Attributes
+    ----------
+    classes_ : the labels, sorted
+    support_, support_vectors_ : the samples in the decision values, class by class, and where they are in X
+    n_support_ : how many of them are of each class
+    dual_coef_ : array of shape (n_problems, n_SV), their weights β in every binary problem, 0 where they have none.
+        scikit-learn packs the same numbers for "ovo" into n_classes − 1 rows
+    intercept_ : array of shape (n_problems,)
+    coef_ : array of shape (n_problems, n_features), for the linear kernel
+    result_ : `FitResult` of all problems together, with the duality gap that proves how good the model is
+    results_ : list of the `FitResult` of every problem
+    n_iter_ : array of shape (n_problems,), steps of the solver
+    kernel_ : the kernel, with the gamma that was used
+
+    The problems are those of the pairs (0, 1), (0, 2), ..., (1, 2), ..., a positive value speaking for the first of
+    the pair; or of the classes, a positive value speaking for the class. Two classes make one problem, a positive
+    value speaking for the second class.
+    """
+
+    classes_: NDArray[Any]
+    n_support_: Ints
+    results_: list[FitResult]
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        intercept: str = "free",
+        multi_class: str = "ovo",
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        solver: Any = "auto",
+        warm_start: bool = False,
+        callback: Any = None,
+        verbose: bool = False,
+        n_threads: int | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.intercept = intercept
+        self.multi_class = multi_class
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.class_weight = class_weight
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.solver = solver
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+        self.n_threads = n_threads
+
+    def decision_function(self, X: Any) -> Floats:
+        """How much speaks for a class: one number a sample for two classes, else a column for every class or pair.
+
+        For machines of pairs, the column of a class holds its votes plus a term between −1/3 and 1/3 that grows
+        with the sum of the decision values in its favour.
+        """
+        margins = self._margins(X)
+        if len(self.classes_) == 2:
+            return margins[:, 0]
+        self._check_shape(self._scheme)
+        if self._scheme == "ovr" or self.decision_function_shape == "ovo":
+            return margins
+        return _votes(margins, len(self.classes_), ties_to_first=True) + _confidence(margins, len(self.classes_))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the most votes, or the largest decision value where each class has one."""
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return self.classes_[(self.decision_function(X) >= 0).astype(np.int64)]
+        if self._scheme == "ovr" or self.break_ties:
+            return self.classes_[self.decision_function(X).argmax(axis=1)]
+        return self.classes_[_votes(self._margins(X), len(self.classes_), ties_to_first=False).argmax(axis=1)]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("multi_class", self.multi_class, ("ovo", "ovr"))
+        self._check_shape(self.multi_class)
+
+    def _check_shape(self, scheme: str) -> None:
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        check_flag("break_ties", self.break_ties)
+        if self.decision_function_shape == "ovo" and scheme == "ovr":
+            raise ValueError(
+                "decision_function_shape='ovo' needs a machine for every pair of classes: train with "
+                "multi_class='ovo', or give decision_function_shape='ovr'."
+            )
+        if self.decision_function_shape == "ovo" and self.break_ties:
+            raise ValueError(
+                "break_ties=True needs a decision value for every class: give decision_function_shape='ovr', or "
+                "break_ties=False."
+            )
+
+    def _check_target(self, y: Any) -> Ranks:
+        return encode_classes(y, estimator_name=type(self).__name__)
+
+    def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> Task:
+        """A problem for every question; samples of classes that it is not about have no hinge in it."""
+        check_consistent_length(X, target.codes)
+        C = class_prices(self.C, sample_weight, self.class_weight, target)
+        present = classes_with_a_price(C, target, type(self).__name__)
+        if not present.all():
+            warn_left_out(target.classes[~present])
+        order = self._by_class(target.codes)
+        codes, C = target.codes[order], C[order]
+        questions = _questions(np.flatnonzero(present), self.multi_class)
+        sides = [_sides(len(present), *question) for question in questions]
+        return Task([self._binary(side[codes], C) for side in sides], order, target.classes[present])
+
+    def _binary(self, side: Floats, C: Floats) -> Problem:
+        return formulations.svc(np.where(side > 0, 1.0, -1.0), C * np.abs(side), self._thresholds())
+
+    def _recover(self, task: Task, target: Ranks, solutions: Sequence[Solution]) -> None:
+        super()._recover(task, target, solutions)
+        self.classes_ = task.classes
+        self.results_ = [solution.result for solution in solutions]
+        self.n_iter_ = np.array([result.n_iter for result in self.results_])
+        self._scheme = self.multi_class
+        present = np.zeros(len(target.classes), dtype=bool)
+        present[np.searchsorted(target.classes, task.classes)] = True
+        self._group_support(target, present)
+
+    def _group_support(self, target: Ranks, present: NDArray[np.bool_]) -> None:
+        """Support vectors class by class, as in scikit-learn, so that n_support_ tells where each class begins."""
+        by_class = np.argsort(target.codes[self.support_], kind="stable")
+        self.support_ = self.support_[by_class]
+        self.dual_coef_ = self.dual_coef_[:, by_class]
+        self.support_vectors_ = self.support_vectors_ if self._is_precomputed() else self.support_vectors_[by_class]
+        self.n_support_ = np.bincount(target.codes[self.support_], minlength=len(present))[present]
+
+
+def _questions(classes: Ints, multi_class: str) -> list[tuple[Ints, Ints]]:
+    """The binary questions, each as the classes that mean yes and those that mean no."""
+    if len(classes) == 2:
+        return [(classes[1:], classes[:1])]
+    if multi_class == "ovo":
+        return [(np.array([yes]), np.array([no])) for yes, no in combinations(classes, 2)]
+    return [(classes[classes == yes], classes[classes != yes]) for yes in classes]
+
+
+def _sides(n_classes: int, yes: Ints, no: Ints) -> Floats:
+    """For every class 1 where it means yes, −1 where it means no, 0 where the question is not about it."""
+    side = np.zeros(n_classes)
+    side[yes], side[no] = 1.0, -1.0
+    return side
+
+
+def _votes(margins: Floats, n_classes: int, ties_to_first: bool) -> Floats:
+    """How many pairs every class wins; a decision value of exactly 0 goes to either side, as scikit-learn has it."""
+    first, second = np.triu_indices(n_classes, 1)
+    for_first = margins >= 0 if ties_to_first else margins > 0
+    one_hot = np.eye(n_classes)
+    return for_first @ one_hot[first] + ~for_first @ one_hot[second]
+
+
+def _confidence(margins: Floats, n_classes: int) -> Floats:
+    """The sum of the decision values in a class's favour, squeezed into (−1/3, 1/3): it decides between equal votes
+    and never overturns them."""
+    first, second = np.triu_indices(n_classes, 1)
+    total = margins @ (np.eye(n_classes)[first] - np.eye(n_classes)[second])
+    return total / (3 * (np.abs(total) + 1))
+
+
+def warn_left_out(labels: NDArray[Any]) -> None:
+    warnings.warn(
+        f"No sample of positive weight has the label {', '.join(map(str, labels))}: it is left out of classes_ and "
+        "will not be predicted.",
+        UserWarning,
+        stacklevel=caller_level(),
+    )

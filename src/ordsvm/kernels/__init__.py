@@ -1,0 +1,31 @@
+"""Kernels: what they are, and the matrices of their values."""
+
+from ordsvm.kernels.kernels import (
+    NAMES,
+    RBF,
+    Custom,
+    Kernel,
+    Laplacian,
+    Linear,
+    NativeKernel,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    gamma_value,
+    make_kernel,
+)
+
+__all__ = [
+    "NAMES",
+    "RBF",
+    "Custom",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "NativeKernel",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "gamma_value",
+    "make_kernel",
+]

@@ -1,0 +1,211 @@
+"""The work of a search, cut into jobs that can run side by side: a fold, and candidates that share something there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
+
+from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
+from ordsvm.estimators.kernel import KernelMachine
+from ordsvm.estimators.machine import Machine
+from ordsvm.kernels import Kernel, Sigmoid
+from ordsvm.kernels.full_kernel import KernelStore, KnownKernel
+from ordsvm.model_selection.chain import Chain
+from ordsvm.model_selection.full_kernel_path import KnownWalk
+from ordsvm.model_selection.paths import LIMITS, Judge, Outcome, Parameters, Samples, follow, grouped, may_follow
+from ordsvm.solvers import is_auto
+from ordsvm.solvers.kernel.team import usable_threads
+
+KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some candidates, by their places in the list of all, on one fold."""
+
+    places: list[int]
+    fold: int
+    run: Callable[[], list[Outcome]]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Candidates tried on folds of samples.
+
+    The estimator may be a pipeline: if candidates differ in parameters of its last step alone, the steps before it are
+    fitted once a fold. A bare machine sees the same samples in all folds, and so the same kernel values.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    sample_weight: Any
+    folds: list[Fold]
+    judge: Judge
+    n_jobs: int | None
+    verbose: int
+    memory_limit: float  # bytes
+
+    def run(self, candidates: Sequence[Parameters]) -> list[list[Outcome]]:
+        """Outcomes of every candidate on every fold."""
+        own = self._own_parameters(candidates)
+        if own is None or not isinstance(self.machine, Machine):
+            return self._collect(len(candidates), self._single_jobs(candidates))
+        if self._can_share_kernels(own):
+            with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
+                return self._collect(len(candidates), self._kernel_jobs(own), require="sharedmem")
+        return self._collect(len(candidates), self._path_jobs(own, grouped(own, lambda name: name != "C")))
+
+    # The estimator
+
+    @cached_property
+    def machine(self) -> Any:
+        return self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
+
+    @cached_property
+    def prefix(self) -> str:
+        """Of the names of the machine's parameters."""
+        return f"{self.estimator.steps[-1][0]}__" if isinstance(self.estimator, Pipeline) else ""
+
+    @cached_property
+    def _views(self) -> list[Any]:
+        """The samples as the machine sees them in each fold; one entry if all folds see the same."""
+        if not isinstance(self.estimator, Pipeline) or len(self.estimator) == 1:
+            return [self.X]
+        return [
+            clone(self.estimator[:-1]).fit(take(self.X, fold.train), take(self.y, fold.train)).transform(self.X)
+            for fold in self.folds
+        ]
+
+    def _own_parameters(self, candidates: Sequence[Parameters]) -> list[Parameters] | None:
+        """The candidates with the machine's own names of its parameters; None if there are others."""
+        if any(not name.startswith(self.prefix) for parameters in candidates for name in parameters):
+            return None
+        cut = len(self.prefix)
+        return [{name[cut:]: value for name, value in parameters.items()} for parameters in candidates]
+
+    # Jobs: what they need of the data is cut out when they run
+
+    def _single_jobs(self, candidates: Sequence[Parameters]) -> list[Job]:
+        """One candidate at a time, as for any estimator."""
+
+        def run(place: int, fold: int) -> list[Outcome]:
+            samples = self._samples(fold, self.X, is_pairwise(self.estimator))
+            return follow(self._fresh, [candidates[place]], *samples, self.judge)
+
+        pairs = product(range(len(candidates)), range(len(self.folds)))
+        return [Job([place], fold, partial(run, place, fold)) for place, fold in pairs]
+
+    def _fresh(self, parameters: Parameters) -> Any:
+        return clone(self.estimator).set_params(**parameters)
+
+    def _path_jobs(self, own: Sequence[Parameters], groups: list[list[int]]) -> list[Job]:
+        """The candidates of a group without anything shared but the path along C."""
+        views = self._views
+
+        def run(places: list[int], fold: int) -> list[Outcome]:
+            samples = self._samples(fold, views[fold % len(views)], is_pairwise(self.machine))
+            return follow(self._fresh_machine, [own[place] for place in places], *samples, self.judge)
+
+        return [
+            Job(places, fold, partial(run, places, fold)) for places, fold in product(groups, range(len(self.folds)))
+        ]
+
+    def _fresh_machine(self, parameters: Parameters) -> Any:
+        return clone(self.machine).set_params(**parameters)
+
+    def _can_share_kernels(self, own: Sequence[Parameters]) -> bool:
+        """Whether kernel matrices, and what is cut out of them for the folds, fit into memory."""
+        limited = any(name in LIMITS for parameters in own for name in parameters)
+        if not isinstance(self.machine, KernelMachine) or not may_follow(self.machine) or limited:
+            return False
+        n = len(self.y)
+        matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
+        return matrices + 16.0 * n * n * self._workers() <= self.memory_limit
+
+    def _kernel_jobs(self, own: Sequence[Parameters]) -> list[Job]:
+        """All candidates with the same kernel. Those with bad parameters are left to fail by themselves."""
+        views = [clone(self.machine)._check_training_data(view) for view in self._views]
+        numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
+        groups = grouped(own, lambda name: name in KERNEL_PARAMETERS)
+        failing = [places for places in groups if not self._are_valid([own[place] for place in places])]
+        plans: list[tuple[list[int], int, Kernel, Hashable]] = []
+        for places, fold in product((places for places in groups if places not in failing), range(len(self.folds))):
+            which = fold % len(views)
+            kernel = self._fresh_machine(own[places[0]])._make_kernel(take(views[which], self.folds[fold].train))
+            plans.append((places, fold, kernel, (which, kernel)))
+        n_threads = max(self._workers(), usable_threads(self.machine.n_threads) if plans else 1)
+        store = KernelStore((plan[-1] for plan in plans), n_threads)
+        chain = Chain(plan[1] for plan in plans)
+
+        def run(number: int, places: list[int], fold: int, kernel: Kernel, name: Hashable) -> list[Outcome]:
+            known = KnownKernel(store.get(name, kernel, views[fold % len(views)]))
+            chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
+            samples = self._samples(fold, numbers, pairwise=False)
+            make = partial(self._machine_with, known)
+            with chain.link(number) as (beside, mine):
+                walk = partial(KnownWalk, kernel=known, beside=beside, mine=mine)
+                ours = self._is_ours(kernel, chosen)
+                outcomes = follow(make, chosen, *samples, self.judge, walk if ours else None)
+            store.used(name)
+            return outcomes
+
+        shared = [Job(plan[0], plan[1], partial(run, number, *plan)) for number, plan in enumerate(plans)]
+        return shared + self._path_jobs(own, failing)
+
+    def _is_ours(self, kernel: Kernel, chosen: Sequence[Parameters]) -> bool:
+        """Where the solver is left to us it is the one for known kernels, but not for the sigmoid, which is not
+        positive semidefinite: the answer depends on the solver."""
+        solvers = [parameters.get("solver", self.machine.solver) for parameters in chosen]
+        return all(map(is_auto, solvers)) and not isinstance(kernel, Sigmoid)
+
+    def _machine_with(self, known: KnownKernel, parameters: Parameters) -> Any:
+        """Side by side, fits have one thread each."""
+        machine = self._fresh_machine(parameters | {"kernel": known})
+        if self._workers() > 1:
+            machine.n_threads = 1
+        return machine
+
+    def _workers(self) -> int:
+        return min(effective_n_jobs(self.n_jobs), len(self.folds))
+
+    def _are_valid(self, candidates: Sequence[Parameters]) -> bool:
+        machine = self._fresh_machine(candidates[0])
+        names = set(machine.get_params(deep=False))
+        try:
+            for parameters in candidates:
+                if not names.issuperset(parameters):
+                    machine.set_params(**parameters)  # says which one there is not
+                vars(machine).update(parameters)
+                machine._check_parameters()
+        except ValueError:
+            return False
+        return True
+
+    def _samples(self, fold: int, X: Any, pairwise: bool) -> tuple[Samples, Samples]:
+        """Those to train on and those to test."""
+        known = self.folds[fold].train
+
+        def samples(which: Ints) -> Samples:
+            return Samples(
+                take_samples(X, which, known, pairwise), take(self.y, which), take(self.sample_weight, which)
+            )
+
+        return samples(known), samples(self.folds[fold].test)
+
+    def _collect(self, n_candidates: int, jobs: Sequence[Job], **options: Any) -> list[list[Outcome]]:
+        found = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **options)(delayed(job.run)() for job in jobs)
+        table: list[dict[int, Outcome]] = [{} for _ in range(n_candidates)]
+        for job, outcomes in zip(jobs, found, strict=True):
+            for place, outcome in zip(job.places, outcomes, strict=True):
+                table[place][job.fold] = outcome
+        return [[row[fold] for fold in range(len(self.folds))] for row in table]

@@ -1,0 +1,258 @@
+"""The two algorithms of Shi et al. 2021 for linear NPSVOR, and the loop that drives them to a certified gap."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordsvm import _core
+from ordsvm.checks import check_flag, check_number, check_seed_number
+from ordsvm.data.rows import block_of
+from ordsvm.linear_problem import LaneTable, npsvor
+from ordsvm.problem import Certificate
+from ordsvm.result import FitResult, Progress
+from ordsvm.solvers.kernel.run import CADENCE, LOOKING, Control, print_progress
+from ordsvm.solvers.kernel.team import usable_threads
+from ordsvm.solvers.linear.losses import certificate, losses, weights
+from ordsvm.solvers.linear.solution import DualVariables, LinearSolution
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Checked data: rows with their labels and weights, and whether a 1 is appended to the rows."""
+
+    X: Any
+    labels: Labels
+    weight: Floats
+    bias: bool = True
+
+
+@dataclass(frozen=True)
+class DCD1:
+    """Dual coordinate descent on the n + l variables of each rank (Shi et al. 2021, Algorithm 1), for NPSVOR only.
+
+    eps_s     an epoch in which no violation (15) is larger ends a rank, unless the duality gap of all ranks together
+              is still above `tol`: then eps_s becomes smaller
+    permute   a fresh random order every epoch, as in LIBLINEAR; the paper's algorithm goes from first to last
+    seed      of these orders
+
+    The algorithm and the slips of the paper: cpp/linear/dcd1.hpp.
+    """
+
+    eps_s: float = 0.1
+    permute: bool = False
+    seed: int = 0
+
+    name: ClassVar[str] = "dcd-1"
+
+    def __post_init__(self) -> None:
+        _check_eps(self.eps_s)
+        check_flag("permute", self.permute)
+        check_seed_number(self.seed)
+
+    def machines(self, samples: Samples, problems: list[_core.RankProblem]) -> _core.RankMachines:
+        X, label, weight, bias = samples.X, samples.labels, samples.weight, samples.bias
+        return _core.dcd1(block_of(X), label, weight, problems, bias=bias, permute=self.permute, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class DCD2:
+    """Dual coordinate descent with one variable a sample and rank (Shi et al. 2021, Algorithm 2), for NPSVOR only.
+
+    eps_s       an epoch whose violations (27) add up to less than this share of the first epoch's (28) ends a rank,
+                unless the duality gap of all ranks together is still above `tol`: then eps_s becomes smaller
+    shrinking   leave out samples that are held at a bound (29)-(31), until the end is near
+    seed        of the fresh random order of every epoch
+
+    The algorithm and the slips of the paper: cpp/linear/dcd2.hpp.
+    """
+
+    eps_s: float = 0.1
+    shrinking: bool = True
+    seed: int = 0
+
+    name: ClassVar[str] = "dcd-2"
+
+    def __post_init__(self) -> None:
+        _check_eps(self.eps_s)
+        check_flag("shrinking", self.shrinking)
+        check_seed_number(self.seed)
+
+    def machines(self, samples: Samples, problems: list[_core.RankProblem]) -> _core.RankMachines:
+        X, label, weight, bias = samples.X, samples.labels, samples.weight, samples.bias
+        return _core.dcd2(block_of(X), label, weight, problems, bias=bias, shrink=self.shrinking, seed=self.seed)
+
+
+def solve_dcd(
+    X: Any,
+    labels: Labels,
+    table: LaneTable,
+    *,
+    targets: Floats | None = None,
+    weight: Floats | None = None,
+    intercept: bool = True,
+    squared: bool = False,
+    solver: DCD1 | DCD2,
+    control: Control,
+) -> LinearSolution:
+    """Solves the ranks of an `npsvor` table, or some of them, to a relative duality gap of control.tol.
+
+    X is CSR or dense in C order and checked already; control.max_iter counts the epochs of a rank. The gap alone
+    decides about convergence: the violation of the result may be above tol. Other machines are not for these solvers,
+    nor are targets and the squared hinge loss, which no table shows. They begin at 0, as in the paper.
+    """
+    if targets is not None or squared:
+        raise _not_for(solver)
+    samples = Samples(X, labels, np.ones(len(labels)) if weight is None else weight, intercept)
+    run = Run(samples, table, solver, control)
+    return run.solution(run.to_the_end())
+
+
+class Run:
+    """A fit under way: the machines of the core, and the watch on them.
+
+    The core pauses whenever there is something to look at, so that nothing is read while it changes.
+    """
+
+    def __init__(self, samples: Samples, table: LaneTable, solver: DCD1 | DCD2, control: Control) -> None:
+        self.started = time.perf_counter()
+        self.samples, self.solver, self.control = samples, solver, control
+        self.eps = solver.eps_s
+        self.history: list[Progress] = []
+        self.core = solver.machines(samples, _rank_problems(table, solver))
+        self._losses = losses(table, samples.labels, samples.weight, None, False)
+        self._length = np.sqrt(self.core.curvature())
+        self._n_threads = usable_threads(control.n_threads)
+        self._limit = control.max_iter if control.max_iter >= 0 else np.iinfo(np.int64).max
+        self._paused = False
+        self._next_look = self.started + CADENCE
+        self._next_epoch = control.report_every
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def to_the_end(self) -> str:
+        """Runs until the gap is small enough or a limit is met, and says which."""
+        while not self._out_of_time():
+            until = min(self._limit, self._next_epoch) if self.control.report_every > 0 else self._limit
+            if self.advance(until):
+                if (end := self._judge()) is not None:
+                    return end
+            elif not self._paused and until == self._limit:
+                return "max_iter"
+            if self._look_is_due() and self._look():
+                return "callback"
+        return "time_limit"
+
+    def advance(self, until: int) -> bool:
+        """Runs to that many epochs, or until a pause is due; whether the paper's rule holds for every rank."""
+        self._paused = False
+        return self.core.run(self.eps, until, self._n_threads, self)
+
+    def report(self, epochs: int, kernel_rows: int) -> bool:
+        """Called by the running core about twenty times a second; True makes it pause."""
+        self._paused = self._out_of_time() or (self.control.report_every == 0 and self._look_is_due())
+        return self._paused
+
+    def certificate(self) -> Certificate:
+        """What the dual variables prove; a gap that may be smaller by rounding only is not claimed to be."""
+        beta = self.core.beta()
+        proof = certificate(self.samples.X, beta, self._losses, intercept=self.samples.bias)
+        rounding = 4 * np.finfo(np.float64).eps * np.outer(self._length, self._length @ np.abs(beta))
+        error = np.sum((self._losses.upper - self._losses.lower + np.abs(beta)) * rounding)
+        return replace(proof, gap=max(proof.gap, proof.primal - proof.dual) + float(error))
+
+    def solution(self, status: str) -> LinearSolution:
+        proof, beta = self.certificate(), self.core.beta()
+        result = FitResult(
+            status=status,
+            solver=self.solver.name,
+            n_iter=self.core.epochs,
+            objective=proof.primal,
+            gap=proof.gap,
+            relative_gap=proof.relative_gap,
+            violation=proof.violation,
+            seconds=self.seconds(),
+            kernel_rows=0,
+            alpha=beta.ravel(),
+            history=tuple(self.history),
+        )
+        coef, intercept = weights(self.samples.X, beta, thresholds=False, intercept=self.samples.bias)
+        return LinearSolution(coef, intercept, DualVariables([beta]), result)
+
+    def _judge(self) -> str | None:
+        """Where the paper's rule holds for every rank: how it ends, or None, and a smaller eps, for a large gap."""
+        self.core.refresh()
+        gap, violation = self.certificate().relative_gap, self.core.violation
+        if gap <= self.control.tol:
+            return "converged"
+        if not 0 < violation <= self.eps:
+            return "precision"  # what is left of the violations is rounding
+        self.eps = violation * min(0.5, max(0.1, 0.7 * self.control.tol / gap))
+        return None
+
+    def _out_of_time(self) -> bool:
+        return self.control.time_limit is not None and self.seconds() >= self.control.time_limit
+
+    def _look_is_due(self) -> bool:
+        if self.control.report_every > 0:
+            return self.core.epochs >= self._next_epoch
+        return time.perf_counter() >= self._next_look
+
+    def _look(self) -> bool:
+        began = time.perf_counter()
+        proof, beta = self.certificate(), self.core.beta()
+        progress = Progress(
+            solver=self.solver.name,
+            n_iter=self.core.epochs,
+            seconds=self.seconds(),
+            objective=proof.primal,
+            gap=proof.gap,
+            relative_gap=proof.relative_gap,
+            violation=proof.violation,
+            n_support=int(np.count_nonzero(beta.any(axis=1))),
+            kernel_rows=0,
+            n_active=self.core.active,
+            thresholds=proof.thresholds,
+        )
+        self.history.append(progress)
+        if self.control.verbose:
+            print_progress(progress, "epochs")
+        stop = self.control.callback is not None and bool(self.control.callback(progress))
+        now = time.perf_counter()
+        self._next_look = now + max(CADENCE, (now - began) / LOOKING)
+        self._next_epoch = self.core.epochs + self.control.report_every
+        return stop
+
+
+def _not_for(solver: DCD1 | DCD2) -> ValueError:
+    return ValueError(
+        f"solver={solver.name!r} solves NPSVOR with the hinge loss only: use solver='rank-dcd' for other machines."
+    )
+
+
+def _rank_problems(table: LaneTable, solver: DCD1 | DCD2) -> list[_core.RankProblem]:
+    return [_rank_problem(table, lane, solver) for lane in range(table.n_lanes)]
+
+
+def _rank_problem(table: LaneTable, lane: int, solver: DCD1 | DCD2) -> _core.RankProblem:
+    """What a lane is in NPSVOR."""
+    own = int(np.argmax(table.offset[:, lane] == 0))
+    C1, epsilon = float(table.upper[own, lane]), float(table.epsilon[own, lane])
+    C2 = float(np.delete(table.upper[:, lane] - table.lower[:, lane], own).max(initial=0.0))
+    meant = npsvor(table.n_labels, C1, C2, epsilon)
+    for column in ("lower", "upper", "offset", "epsilon"):
+        if not np.array_equal(getattr(table, column)[:, lane], getattr(meant, column)[:, own]):
+            raise _not_for(solver)
+    return _core.RankProblem(own, C1, C2, epsilon)
+
+
+def _check_eps(eps_s: Any) -> None:
+    check_number("eps_s", eps_s, "a number between 0 and 1", lambda number: 0 < number < 1)

@@ -1,0 +1,108 @@
+"""What dual variables of a linear machine prove, in plain NumPy and float64: the judge of every linear solver.
+
+    primal   min  ½‖w‖² + ½‖b‖²  +  Σ_il loss_il(g_il)
+    dual     max  −½‖w‖² − ½‖b‖²  −  Σ_il conjugate_il(β_il)        Σ_il β_il g_il = ‖w‖² + ‖b‖²
+
+Lanes: w_l = Σ_i β_il x_i, b_l = Σ_i β_il, g_il = w_l·x_i + b_l. Thresholds: w = Σ_il β_il x_i, b_l = −Σ_i β_il,
+g_il = w·x_i − b_l. So the gap is Σ [loss(g) + conjugate(β) + β g], a sum of terms that are all ≥ 0. Another b adds half
+its squared distance from this one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.problem import Certificate
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The loss of every sample in every lane, or at every threshold: arrays of shape (n_samples, n_lanes).
+
+    As `LaneTable` says, with the weights of the samples in the bounds. Squared, the distances are squared, and the
+    bounds are prices only: β is bounded by 0 where a price is 0.
+    """
+
+    lower: Floats
+    upper: Floats
+    offset: Floats
+    epsilon: Floats
+    squared: bool
+
+    def of(self, score: Floats) -> Floats:
+        power = 2 if self.squared else 1
+        too_low = np.maximum(0.0, self.offset - score - self.epsilon) ** power
+        too_high = np.maximum(0.0, score - self.offset - self.epsilon) ** power
+        return self.upper * too_low - self.lower * too_high
+
+    def conjugate(self, beta: Floats) -> Floats:
+        """Of loss, at −β."""
+        return self.epsilon * np.abs(beta) - self.offset * beta + 0.5 * beta * self._bend(beta)
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        if not self.squared:
+            return self.lower, self.upper
+        return np.where(self.lower < 0, -np.inf, 0.0), np.where(self.upper > 0, np.inf, 0.0)
+
+    def violation(self, beta: Floats, score: Floats) -> float:
+        """The largest |projected gradient|."""
+        low, high = self.bounds()
+        slope = score - self.offset + self._bend(beta)
+        falls_upward = np.where(beta < high, -(slope + np.where(beta >= 0, 1, -1) * self.epsilon), 0.0)
+        falls_downward = np.where(beta > low, slope + np.where(beta > 0, 1, -1) * self.epsilon, 0.0)
+        return float(max(0.0, falls_upward.max(), falls_downward.max()))
+
+    def _bend(self, beta: Floats) -> Floats:
+        """The derivative of β²/4c, which squared losses add to the dual."""
+        price = np.where(beta > 0, self.upper, -self.lower)
+        return np.divide(beta, 2 * price, out=np.zeros_like(beta), where=self.squared & (beta != 0))
+
+
+def losses(
+    table: LaneTable | ThresholdTable, labels: Labels, weight: Floats | None, targets: Floats | None, squared: bool
+) -> Losses:
+    """The rows of the table, one for every sample."""
+    price = np.ones((len(labels), 1)) if weight is None else weight[:, None]
+    if isinstance(table, ThresholdTable):
+        table = LaneTable(
+            lower=-table.cap * (table.sign < 0),
+            upper=table.cap * (table.sign > 0),
+            offset=table.sign,
+            epsilon=np.zeros_like(table.cap),
+        )
+    offset = table.offset[labels] + (0.0 if targets is None else targets[:, None])
+    return Losses(price * table.lower[labels], price * table.upper[labels], offset, table.epsilon[labels], squared)
+
+
+def weights(X: Any, beta: Floats, thresholds: bool, intercept: bool = True) -> tuple[Floats, Floats]:
+    """w, (n_features, n_lanes), and the best b, (n_lanes,), for these dual variables."""
+    b = beta.sum(axis=0) * intercept
+    if thresholds:
+        return np.asarray(X.T @ beta.sum(axis=1, keepdims=True), dtype=np.float64), 0.0 - b
+    return np.asarray(X.T @ beta, dtype=np.float64), b
+
+
+def certificate(
+    X: Any, beta: Floats, loss: Losses, thresholds: bool = False, intercept: bool = True, b: Floats | None = None
+) -> Certificate:
+    """What a feasible β proves for the weights that it gives, and for the intercepts or thresholds b, or the best."""
+    coef, best = weights(X, beta, thresholds, intercept)
+    b = best if b is None else b
+    score = np.asarray(X @ coef, dtype=np.float64) + (-b if thresholds else b)
+    paid, conjugate, product = loss.of(score), loss.conjugate(beta), beta * score
+    norm = float(np.sum(coef**2))
+    return Certificate(
+        primal=float(0.5 * (norm + b @ b) + paid.sum()),
+        dual=float(-0.5 * (norm + best @ best) - conjugate.sum()),
+        gap=float(np.sum(paid + conjugate + product) + 0.5 * np.sum((b - best) ** 2)),
+        violation=loss.violation(beta, score),
+        thresholds=b if thresholds else 0.0 - b,
+    )

@@ -152,7 +152,7 @@ def test_every_round_is_looked_at_and_may_be_the_last(client):
     X, y = ranked()
     seen = []
     model = on_dask.LinearSVOR(tol=1e-9, callback=lambda progress: seen.append(progress) or len(seen) == 3)
-    with pytest.warns(ordsvm.estimators.machine.ConvergenceWarning, match="stopped by callback after 3 passes"):
+    with pytest.warns(ordsvm.estimators.base.ConvergenceWarning, match="stopped by callback after 3 passes"):
         model.fit(chunks(X, 100, 100), chunks(y, 100, 100))
     assert [progress.relative_gap for progress in seen] == [p.relative_gap for p in model.result_.history]
     assert ordsvm.certify(model, X, y).relative_gap == pytest.approx(seen[-1].relative_gap, rel=1e-6)

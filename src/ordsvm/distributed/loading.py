@@ -12,8 +12,8 @@ from sklearn.utils import check_array
 
 from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard
+from ordsvm.estimators.base import readable
 from ordsvm.estimators.linear import weights_or_none
-from ordsvm.estimators.machine import readable
 from ordsvm.estimators.validation import check_magnitude, check_sample_weight, check_targets
 from ordsvm.labels import label_array, ordered_dtype_categories, rank_codes
 from ordsvm.solvers.linear.solve import Samples, reach_of, squared_norms

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm.checks import check_number, check_positive
+from ordsvm.estimators.base import Machine, canonical, fingerprint, finite_scores
 from ordsvm.estimators.callbacks import reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
-from ordsvm.estimators.machine import Machine, canonical, fingerprint, finite_scores
 from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
 from ordsvm.kernels import Kernel, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm.checks import check_choice, check_flag, shortened
 from ordsvm.data.row_store import RowStore
 from ordsvm.data.streams import is_stream, require_rows_in_memory, training_rows
+from ordsvm.estimators.base import Machine, fingerprint, finite_scores, readable
 from ordsvm.estimators.callbacks import reports_to_callbacks
-from ordsvm.estimators.machine import Machine, fingerprint, finite_scores, readable
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult

@@ -14,9 +14,9 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from ordsvm.estimators.base import Machine
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine
-from ordsvm.estimators.machine import Machine
 from ordsvm.kernels import Kernel, Sigmoid
 from ordsvm.kernels.full_kernel import KernelStore, KnownKernel
 from ordsvm.model_selection.chain import Chain

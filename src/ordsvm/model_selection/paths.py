@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from sklearn.exceptions import FitFailedWarning
 
 from ordsvm.checks import caller_level
+from ordsvm.estimators.base import Machine
 from ordsvm.estimators.kernel import KernelMachine, Task
-from ordsvm.estimators.machine import Machine
 from ordsvm.estimators.validation import weight_argument
 
 Parameters = dict[str, Any]

@@ -38,11 +38,11 @@ def case(name: str, n: int | None = None) -> Case:
     """california, a9a or ijcnn1; the first n rows of it."""
     from ordsvm.formulations import svc, svor
     from ordsvm.kernels import RBF
-    from ordsvm.problem import Thresholds
+    from ordsvm.problem import Treatment
 
     if name == "california":
         X, y = datasets.ordinal("california_housing", n)
         return Case(name, svor(y.astype(np.int64), 5, 1.0), RBF(0.5), X)
     X, y = datasets.svmlight(name)
     X, sign = X[:n], np.where(y > 0, 1.0, -1.0)[:n]
-    return Case(name, svc(sign, 1.0, Thresholds.PENALIZED), RBF(1.0 / X.shape[1]), X)
+    return Case(name, svc(sign, 1.0, Treatment.PENALIZED), RBF(1.0 / X.shape[1]), X)

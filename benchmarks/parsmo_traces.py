@@ -163,14 +163,14 @@ def make_case(name: str, n: int | None) -> Case:
     """The first n rows, all of them for None, with the optimum by the block method."""
     from ordsvm.formulations import svc
     from ordsvm.kernels import RBF, Linear
-    from ordsvm.problem import Thresholds
+    from ordsvm.problem import Treatment
     from ordsvm.solvers import Block, Control, KernelMatrix, solve
 
     X, y = datasets.svmlight(name)
     X, sign = X[:n], np.where(y > 0, 1.0, -1.0)[:n]
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # LIBSVM takes no other
     kernel = Linear() if name == "w8a" else RBF(1.0 / X.shape[1])
-    problem = svc(sign, 1.0, Thresholds.FREE)
+    problem = svc(sign, 1.0, Treatment.FREE)
     best = solve(problem, KernelMatrix(kernel.rows(X)), Block(), Control(tol=1e-6, n_threads=2)).result
     if not best.relative_gap <= 1e-6:
         raise RuntimeError(f"The optimum of {name} is known to {best.relative_gap:.0e} only.")

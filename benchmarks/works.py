@@ -95,12 +95,12 @@ def from_beta(work: Work, X: Any, support: np.ndarray, beta: np.ndarray, thresho
 def problem(work: Work, y: np.ndarray) -> Any:
     """The hinges of this work, from ordsvm's formulations."""
     from ordsvm import formulations
-    from ordsvm.problem import Thresholds
+    from ordsvm.problem import Treatment
 
     if work.model == "SVC":
-        return formulations.svc(np.where(y > 0, 1.0, -1.0), work.C, Thresholds.FREE)
+        return formulations.svc(np.where(y > 0, 1.0, -1.0), work.C, Treatment.FREE)
     if work.model == "SVR":
-        return formulations.svr(y, work.epsilon, work.C, Thresholds.FREE)
+        return formulations.svr(y, work.epsilon, work.C, Treatment.FREE)
     return getattr(formulations, work.model.lower())(y, work.ranks, work.C)
 
 

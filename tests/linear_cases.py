@@ -5,7 +5,7 @@ import pytest
 
 from ordsvm import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, formulations
 from ordsvm.costs import cost_matrix, threshold_costs
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from tests.cases import N_RANKS, random_data
 from tests.oracle import primal_optimum
 
@@ -51,7 +51,7 @@ def half_sparse(model, seed: int):
 
 def problems(fitted, y, weight):
     """The hinges of every lane, or of the one problem with thresholds."""
-    kind = Thresholds.PENALIZED if fitted.fit_intercept else Thresholds.NONE
+    kind = Treatment.PENALIZED if fitted.fit_intercept else Treatment.NONE
     if isinstance(fitted, LinearSVOR):
         worth = threshold_costs(cost_matrix(fitted.cost, N_RANKS))
         return [formulations.svor(y, N_RANKS, fitted.C * weight, worth)]

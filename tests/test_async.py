@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from benchmarks.datasets import DataMissing, ordinal, svmlight, table
 from ordsvm import formulations
 from ordsvm.kernels import RBF, Custom, Kernel, Precomputed
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers import GCD, AsyAGCD, AsyGCD, AsyORGCD, Control, KernelMatrix, Solver, solve
 from ordsvm.solvers.kernel.run import Run
 from tests.cases import FORMULATIONS, N_RANKS, random_data
@@ -131,7 +131,7 @@ def test_asyorgcd_takes_the_steps_of_its_twin(name, seed, n_threads, max_inner_i
         alpha, n_iter, lengths = asyorgcd(problem, RBF(0.5)(X, X), 1e-4, max_iter, max_inner_iter, n_threads)
         solver = AsyORGCD(max_inner_iter, precision="float64")
         assert_same_steps(problem, X, solver, Control(1e-4, max_iter, n_threads=n_threads), alpha, n_iter)
-    if n_threads == 4 and problem.thresholds is Thresholds.PENALIZED:
+    if n_threads == 4 and problem.treatment is Treatment.PENALIZED:
         assert min(lengths) < 1  # through gathering steps, too
 
 
@@ -240,7 +240,7 @@ def regression(name, thresholds):
     return make
 
 
-NONE, PENALIZED = Thresholds.NONE, Thresholds.PENALIZED
+NONE, PENALIZED = Treatment.NONE, Treatment.PENALIZED
 REAL = {
     "california_housing-svor": ranked("california_housing"),
     "abalone-svor": ranked("abalone"),
@@ -677,7 +677,7 @@ def test_counts_of_steps_are_whole_and_positive(solver, option):
 
 @each_of_three
 def test_only_box_problems_are_taken(solver):
-    assert solver.accepts == {Thresholds.NONE, Thresholds.PENALIZED}
+    assert solver.accepts == {Treatment.NONE, Treatment.PENALIZED}
 
 
 # Where they fall short today

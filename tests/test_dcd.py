@@ -14,7 +14,7 @@ from benchmarks.datasets import DataMissing, svmlight
 from ordsvm import LinearNPSVOR, certify, formulations
 from ordsvm.linear import DCD1, DCD2
 from ordsvm.linear_problem import LaneTable, binary, npsvor, one_vs_rest
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.solve import solve_lanes
 from tests.cases import N_RANKS, random_data
@@ -44,7 +44,7 @@ def with_one(X):
 def rank_problem(y, rank, weight, intercept, table=(C1, C2, EPSILON)):
     """The same machine as a table of hinges, for the judge of the whole library."""
     problem = formulations.npsvor(y, rank, table[2], table[0] * weight, table[1] * weight)
-    return problem if intercept else dataclasses.replace(problem, thresholds=Thresholds.NONE)
+    return problem if intercept else dataclasses.replace(problem, treatment=Treatment.NONE)
 
 
 def alpha_of(problem, beta):

@@ -14,7 +14,7 @@ from ordsvm.model_selection import full_kernel_path
 from ordsvm.model_selection.chain import Chain
 from ordsvm.model_selection.full_kernel_path import KnownWalk, Memory, ProblemPath
 from ordsvm.model_selection.paths import Samples
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.block.newton import newton
 from tests.cases import random_data
 
@@ -80,7 +80,7 @@ def test_the_optimum_from_anywhere(name, gamma):
     for alpha in (np.zeros(len(problem.hinges)), problem.hinges.cap * rng.integers(0, 3, len(problem.hinges)) / 2):
         path._alpha[:] = problem.repair(alpha)
         known.product(problem.beta(path._alpha), path._score)
-        path._threshold[:] = -problem.gamma(path._alpha) if problem.thresholds is Thresholds.PENALIZED else 0.0
+        path._threshold[:] = -problem.gamma(path._alpha) if problem.treatment is Treatment.PENALIZED else 0.0
         assert path.solve(300.0, 1e-5, None) is not None
         proof = proof_of(path, known)
         assert max(proof.relative_gap, proof.violation) <= 1.001e-5

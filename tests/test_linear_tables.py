@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from ordsvm import formulations
 from ordsvm.costs import cost_matrix, threshold_costs
 from ordsvm.linear_problem import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.losses import certificate, losses
 from ordsvm.solvers.linear.solve import first_biases
@@ -26,7 +26,7 @@ def two_sides(y):
 
 
 def svc(sign, price):
-    return formulations.svc(np.where(sign, 1.0, -1.0), price, Thresholds.PENALIZED)
+    return formulations.svc(np.where(sign, 1.0, -1.0), price, Treatment.PENALIZED)
 
 
 # Every machine as a table over labels, and as the hinges of its lanes (or its one problem with thresholds).
@@ -45,7 +45,7 @@ CASES = {
     ),
     "regression": (
         lambda y: (regression(C, 0.3), np.zeros_like(y), 1.7 * y - 2.0),
-        lambda y, w: [formulations.svr(1.7 * y - 2.0, 0.3, C * w, Thresholds.PENALIZED)],
+        lambda y, w: [formulations.svr(1.7 * y - 2.0, 0.3, C * w, Treatment.PENALIZED)],
     ),
     "svor": (
         lambda y: (svor(N_RANKS, C), y, None),
@@ -65,11 +65,11 @@ every_case = pytest.mark.parametrize("name", CASES)
 
 
 def without_intercept(problem):
-    return type(problem)(problem.hinges, Thresholds.NONE, problem.n_samples, problem.n_thresholds)
+    return type(problem)(problem.hinges, Treatment.NONE, problem.n_samples, problem.n_thresholds)
 
 
 def penalised(problem):
-    return type(problem)(problem.hinges, Thresholds.PENALIZED, problem.n_samples, problem.n_thresholds)
+    return type(problem)(problem.hinges, Treatment.PENALIZED, problem.n_samples, problem.n_thresholds)
 
 
 def data(seed: int = 0, n: int = 24):

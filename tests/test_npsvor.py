@@ -27,7 +27,7 @@ from benchmarks.datasets import DataMissing, ordinal
 from ordsvm import GCD, NPSVOR, SMO, SVC, AsyAGCD, AsyGCD, AsyORGCD, certify, formulations
 from ordsvm.metrics import mae_scorer, mean_absolute_error
 from ordsvm.predictors import PREDICTORS
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers import SOLVERS
 from tests.cases import N_RANKS, random_data
 from tests.oracle import dual_optimum
@@ -36,7 +36,7 @@ from tests.test_svc import LOOSE, NOT_SYMMETRIC
 
 TIGHT = {"gamma": 0.4, "tol": 1e-8}  # so that two fits of one problem agree in many digits
 GRADES = ["poor", "fair", "good", "great"]  # not the alphabet's order
-BOX_SOLVERS = [name for name, kind in SOLVERS.items() if Thresholds.PENALIZED in kind.accepts]
+BOX_SOLVERS = [name for name, kind in SOLVERS.items() if Treatment.PENALIZED in kind.accepts]
 
 every_predictor = pytest.mark.parametrize("predictor", PREDICTORS)
 

@@ -27,13 +27,13 @@ from sklearn.utils.estimator_checks import (
 
 from benchmarks.datasets import DataMissing, ordinal, svmlight
 from ordsvm import GCD, SMO, SVC, SVORIM, certify, formulations
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers import SOLVERS, shared_matrix
 from tests.cases import random_data
 from tests.oracle import dual_optimum
 
 TIGHT = {"gamma": 0.4, "tol": 1e-8}
-INTERCEPTS = {"free": Thresholds.FREE, "penalized": Thresholds.PENALIZED, "none": Thresholds.NONE}
+INTERCEPTS = {"free": Treatment.FREE, "penalized": Treatment.PENALIZED, "none": Treatment.NONE}
 SCHEMES = ["ovo", "ovr"]
 
 every_intercept = pytest.mark.parametrize("intercept", INTERCEPTS)
@@ -511,7 +511,7 @@ def test_solvers_and_kernels_in_all_forms_agree(multi_class):
 
 @every_scheme
 @pytest.mark.parametrize("intercept", ["penalized", "none"])
-@pytest.mark.parametrize("solver", [name for name, kind in SOLVERS.items() if Thresholds.NONE in kind.accepts])
+@pytest.mark.parametrize("solver", [name for name, kind in SOLVERS.items() if Treatment.NONE in kind.accepts])
 def test_every_box_solver_trains_it(multi_class, intercept, solver):
     X, y = three_classes(9)
     parameters = {"multi_class": multi_class, "intercept": intercept} | TIGHT

@@ -22,7 +22,7 @@ from ordsvm.thresholds import Levels, free_thresholds, ordered_thresholds
 Floats = NDArray[np.float64]
 
 
-class Thresholds(Enum):
+class Treatment(Enum):
     """How the thresholds b are treated; nothing else separates the formulations.
 
     NONE: b = 0.  PENALIZED: ½‖b‖² is added, so b = −γ.  FREE: γ = 0.
@@ -97,7 +97,7 @@ class Problem:
     """A table of hinges over n_samples scores and n_thresholds thresholds, and their treatment."""
 
     hinges: Hinges
-    thresholds: Thresholds
+    treatment: Treatment
     n_samples: int
     n_thresholds: int = 1
 
@@ -138,14 +138,14 @@ class Problem:
         return self._primal(self.square_norm(alpha, score), self.slope(score, b), b)
 
     def _primal(self, square_norm: float, slope: Floats, b: Floats) -> float:
-        penalty = b @ b if self.thresholds is Thresholds.PENALIZED else 0.0
+        penalty = b @ b if self.treatment is Treatment.PENALIZED else 0.0
         return float(0.5 * (square_norm + penalty) + _dot(self.hinges.cap, np.maximum(0.0, -slope)))
 
     def dual(self, alpha: Floats, score: Floats) -> float:
         return self._dual(alpha, self.square_norm(alpha, score))
 
     def _dual(self, alpha: Floats, square_norm: float) -> float:
-        penalty = np.sum(self.gamma(alpha) ** 2) if self.thresholds is Thresholds.PENALIZED else 0.0
+        penalty = np.sum(self.gamma(alpha) ** 2) if self.treatment is Treatment.PENALIZED else 0.0
         return float(_dot(self.hinges.offset, alpha) - 0.5 * (square_norm + penalty))
 
     def gap(self, alpha: Floats, score: Floats, b: Floats) -> float:
@@ -154,9 +154,9 @@ class Problem:
 
     def _gap(self, alpha: Floats, slope: Floats, b: Floats) -> float:
         terms = float((self.hinges.cap * np.maximum(0.0, -slope) + alpha * slope).sum())
-        if self.thresholds is Thresholds.PENALIZED:
+        if self.treatment is Treatment.PENALIZED:
             return terms + 0.5 * float(np.sum((b + self.gamma(alpha)) ** 2))
-        if self.thresholds is Thresholds.ORDERED:
+        if self.treatment is Treatment.ORDERED:
             return terms + float(self.mu(alpha)[1:-1] @ np.diff(b))
         return terms
 
@@ -166,12 +166,12 @@ class Problem:
         Where minimisers form an interval its midpoint is taken; at the optimum that interval is Chu &
         Keerthi's [b_low, b_up].
         """
-        if self.thresholds is Thresholds.NONE:
+        if self.treatment is Treatment.NONE:
             return np.zeros(self.n_thresholds)
-        if self.thresholds is Thresholds.PENALIZED:
+        if self.treatment is Treatment.PENALIZED:
             return -self.gamma(alpha)
         levels = self.levels(score)
-        return free_thresholds(levels) if self.thresholds is Thresholds.FREE else ordered_thresholds(levels)
+        return free_thresholds(levels) if self.treatment is Treatment.FREE else ordered_thresholds(levels)
 
     def certificate(self, alpha: Floats, score: Floats, rounding: float = 0.0, b: Floats | None = None) -> Certificate:
         """Everything that α proves, given f = Kβ up to `rounding`, for thresholds b or else the best ones.
@@ -182,7 +182,7 @@ class Problem:
         b = self.best_thresholds(alpha, score) if b is None else b
         square_norm, slope = self.square_norm(alpha, score), self.slope(score, b)
         primal, dual = self._primal(square_norm, slope, b), self._dual(alpha, square_norm)
-        if self.thresholds is Thresholds.ORDERED and np.any(np.diff(b) < 0):
+        if self.treatment is Treatment.ORDERED and np.any(np.diff(b) < 0):
             primal = np.inf  # not allowed
         error = rounding * float((self.hinges.cap + alpha).sum())
         return Certificate(
@@ -220,10 +220,10 @@ class Problem:
     def violation(self, alpha: Floats, score: Floats) -> float:
         """How far α is from the optimality conditions; 0 at the optimum."""
         low, up = self.bounds(alpha, score)
-        if self.thresholds in (Thresholds.NONE, Thresholds.PENALIZED):
+        if self.treatment in (Treatment.NONE, Treatment.PENALIZED):
             b = self.best_thresholds(alpha, score)
             return float(max(0.0, np.max(low - b), np.max(b - up)))
-        if self.thresholds is Thresholds.ORDERED:
+        if self.treatment is Treatment.ORDERED:
             low, up = self._tie(low, up, self.mu(alpha), rounding=1e-12 * alpha.sum())
         return float(max(0.0, np.max(low - up)))
 
@@ -247,7 +247,7 @@ class Problem:
         threshold until γ = 0, which is feasible for free and for ordered thresholds alike.
         """
         alpha = np.minimum(np.maximum(alpha, 0.0), self.hinges.cap)
-        if self.thresholds in (Thresholds.NONE, Thresholds.PENALIZED) or self._equalities_hold(alpha):
+        if self.treatment in (Treatment.NONE, Treatment.PENALIZED) or self._equalities_hold(alpha):
             return alpha
         h = self.hinges
         plus = _sums(h.threshold, alpha * (h.sign > 0), self.n_thresholds)
@@ -258,7 +258,7 @@ class Problem:
 
     def _equalities_hold(self, alpha: Floats) -> bool:
         rounding = 1e-12 * alpha.sum()
-        if self.thresholds is Thresholds.FREE:
+        if self.treatment is Treatment.FREE:
             return bool(np.all(np.abs(self.gamma(alpha)) <= rounding))
         mu = self.mu(alpha)
         return bool(np.all(mu >= -rounding) and abs(mu[-1]) <= rounding)

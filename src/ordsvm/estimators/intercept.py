@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from ordsvm.checks import check_choice
 from ordsvm.estimators.kernel import KernelMachine, Task
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers import SOLVERS, Solution, Solver, check_solver, is_auto
 
 Floats = NDArray[np.float64]
 
-INTERCEPTS = {"free": Thresholds.FREE, "penalized": Thresholds.PENALIZED, "none": Thresholds.NONE}
+INTERCEPTS = {"free": Treatment.FREE, "penalized": Treatment.PENALIZED, "none": Treatment.NONE}
 
 
 class OneThresholdMachine(KernelMachine):
@@ -44,7 +44,7 @@ class InterceptMachine(OneThresholdMachine):
         check_choice("intercept", self.intercept, INTERCEPTS)
         _check_pair(self.solver, self.intercept)
 
-    def _thresholds(self) -> Thresholds:
+    def _thresholds(self) -> Treatment:
         return INTERCEPTS[self.intercept]
 
 

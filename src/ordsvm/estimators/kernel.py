@@ -161,7 +161,7 @@ class KernelMachine(Machine):
     def _train(self, X: Any, task: Task) -> list[Solution]:
         """Solves the problems and keeps β and the result."""
         if not is_auto(self.solver):
-            check_solver(self.solver, task.problems[0].thresholds)  # refuses before any work
+            check_solver(self.solver, task.problems[0].treatment)  # refuses before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
         matrix = self._kernel_matrix(kernel, samples)

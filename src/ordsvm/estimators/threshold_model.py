@@ -28,7 +28,7 @@ from ordsvm.estimators.validation import (
     classes_with_a_price,
 )
 from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers import Solution
 from ordsvm.thresholds import ranks_of, undetermined
 
@@ -37,9 +37,9 @@ Floats = NDArray[np.float64]
 
 def _loose_ranks(problem: Problem, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Ranks without samples beside a threshold that nothing determines."""
-    loose = undetermined(problem.levels(np.zeros(problem.n_samples)), problem.thresholds is Thresholds.ORDERED)
+    loose = undetermined(problem.levels(np.zeros(problem.n_samples)), problem.treatment is Treatment.ORDERED)
     require_prices(loose, present)
-    if problem.thresholds is Thresholds.PENALIZED:  # the penalty determines what no sample does
+    if problem.treatment is Treatment.PENALIZED:  # the penalty determines what no sample does
         return np.zeros(len(present), dtype=bool)
     return (np.append(loose, False) | np.insert(loose, 0, False)) & ~present
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm.formulations._ranks import adjacent_threshold_hinges
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 
 def shashua_levin(y: NDArray[np.int64], n_ranks: int, C: float | NDArray[np.float64]) -> Problem:
@@ -14,4 +14,4 @@ def shashua_levin(y: NDArray[np.int64], n_ranks: int, C: float | NDArray[np.floa
 
     The thresholds may come out disordered.
     """
-    return Problem(adjacent_threshold_hinges(y, n_ranks, C), Thresholds.FREE, len(y), n_ranks - 1)
+    return Problem(adjacent_threshold_hinges(y, n_ranks, C), Treatment.FREE, len(y), n_ranks - 1)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm.formulations._ranks import all_threshold_hinges
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 
 def svor(
@@ -19,4 +19,4 @@ def svor(
 
     The dual has no equality constraint, and b = −γ is unique.
     """
-    return Problem(all_threshold_hinges(y, n_ranks, C, worth), Thresholds.PENALIZED, len(y), n_ranks - 1)
+    return Problem(all_threshold_hinges(y, n_ranks, C, worth), Treatment.PENALIZED, len(y), n_ranks - 1)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm.formulations._ranks import all_threshold_hinges
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 
 def svorim(
@@ -19,4 +19,4 @@ def svorim(
 
     The thresholds come out in order where caps don't decrease with the distance from the rank (Lemma 1).
     """
-    return Problem(all_threshold_hinges(y, n_ranks, C, worth), Thresholds.FREE, len(y), n_ranks - 1)
+    return Problem(all_threshold_hinges(y, n_ranks, C, worth), Treatment.FREE, len(y), n_ranks - 1)

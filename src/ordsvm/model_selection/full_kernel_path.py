@@ -14,7 +14,7 @@ from ordsvm import _core
 from ordsvm.estimators.kernel import KernelMachine, Task
 from ordsvm.kernels.full_kernel import KnownKernel, KnownMatrix
 from ordsvm.model_selection.paths import Samples, prices_follow, train_anew
-from ordsvm.problem import Certificate, Problem, Thresholds
+from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.result import FitResult
 from ordsvm.solvers import Solution
 from ordsvm.solvers.kernel.block.newton import NEARER, Point, near_enough, newton
@@ -145,7 +145,7 @@ class ProblemPath:
         point = newton(self.problem, KnownMatrix(self.known), Point(self._alpha.copy(), self.scores().copy()), tol)
         if point is not None:
             self._alpha[:], self._score[: len(self.known)] = point.alpha, point.score
-            if self.problem.thresholds is Thresholds.PENALIZED:
+            if self.problem.treatment is Treatment.PENALIZED:
                 self._threshold[:] = -self.problem.gamma(self._alpha)
         return self.problem.violation(self._alpha, self.scores())
 
@@ -158,7 +158,7 @@ class ProblemPath:
 
         Hinges at their caps want to follow the price and others do not: this is where they meet.
         """
-        penalized = self.problem.thresholds is Thresholds.PENALIZED
+        penalized = self.problem.treatment is Treatment.PENALIZED
         square = np.sum(self.problem.beta(self._alpha) * self.scores())
         square += np.sum(self.problem.gamma(self._alpha) ** 2) if penalized else 0.0
         if square > 0:
@@ -172,7 +172,7 @@ class ProblemPath:
         Of later fits only those with penalised thresholds ask. There the hinges at their caps change with C, from
         all of them to a few; elsewhere the product costs more than it saves.
         """
-        penalized = self.problem.thresholds is Thresholds.PENALIZED
+        penalized = self.problem.treatment is Treatment.PENALIZED
         if not self._alpha.any() or (penalized and self.known.prove(table, live).relative_gap > GOOD_START):
             score = np.empty_like(self._score)
             beta = self.problem.beta(other)
@@ -187,7 +187,7 @@ class ProblemPath:
 
     def _proof(self, fit: _core.Fit) -> Certificate:
         """The core has made it already, except for ordered thresholds."""
-        if self.problem.thresholds is Thresholds.ORDERED:
+        if self.problem.treatment is Treatment.ORDERED:
             return self.problem.certificate(self._alpha, self.scores())
         return Certificate(fit.primal, fit.primal - fit.gap, fit.gap, fit.violation, fit.thresholds())
 

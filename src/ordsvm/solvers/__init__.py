@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 from ordsvm.result import FitResult
 from ordsvm.solvers.auto import best_solver
 from ordsvm.solvers.kernel.asyagcd import AsyAGCD
@@ -55,14 +55,14 @@ class Solution:
 
 def choose(solver: str | Solver, problem: Problem, matrix: KernelMatrix) -> Solver:
     """The solver that a name, "auto" or an options object stands for, if it can solve this problem."""
-    return best_solver(problem, matrix) if is_auto(solver) else check_solver(solver, problem.thresholds)
+    return best_solver(problem, matrix) if is_auto(solver) else check_solver(solver, problem.treatment)
 
 
 def is_auto(solver: object) -> bool:
     return isinstance(solver, str) and solver == "auto"
 
 
-def check_solver(solver: str | Solver, thresholds: Thresholds) -> Solver:
+def check_solver(solver: str | Solver, thresholds: Treatment) -> Solver:
     """The solver that a name or an options object stands for, if it can treat these thresholds."""
     fitting = [name for name, kind in SOLVERS.items() if thresholds in kind.accepts]
     if isinstance(solver, str):

@@ -45,4 +45,4 @@ def best_solver(problem: Problem, matrix: KernelMatrix) -> Solver:
     """
     if matrix.rows.suits_blocks() and (len(problem.hinges) > SMALL or matrix.rows.is_function):
         return Block()
-    return SMO() if problem.thresholds in SMO.accepts else GCD()
+    return SMO() if problem.treatment in SMO.accepts else GCD()

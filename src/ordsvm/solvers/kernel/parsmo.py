@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ordsvm import _core
 from ordsvm.checks import check_flag, check_number
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.run import PRECISIONS, Precision, Run, check_count, check_option
 from ordsvm.solvers.kernel.team import usable_threads
 
@@ -33,7 +33,7 @@ class ParsmoLight:
     precision: Precision = "float32"
 
     name: ClassVar[str] = "parsmo-light"
-    accepts: ClassVar[frozenset[Thresholds]] = frozenset({Thresholds.FREE, Thresholds.ORDERED})
+    accepts: ClassVar[frozenset[Treatment]] = frozenset({Treatment.FREE, Treatment.ORDERED})
     others: ClassVar[_core.Others] = _core.Others.light
 
     def __post_init__(self) -> None:

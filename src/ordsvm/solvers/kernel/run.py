@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm import _core
-from ordsvm.problem import Certificate, Problem, Thresholds
+from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.result import Progress
 
 Floats = NDArray[np.float64]
@@ -207,7 +207,7 @@ class Run:
         self._start_thresholds()
 
     def _start_thresholds(self) -> None:
-        if self.problem.thresholds is Thresholds.PENALIZED:
+        if self.problem.treatment is Treatment.PENALIZED:
             self.threshold[:] = -self.problem.gamma(self.alpha)
 
     def report(self, steps: int, kernel_rows: int) -> bool:
@@ -314,7 +314,7 @@ def core_table(problem: Problem) -> _core.Table:
         h.cap,
         n_samples=problem.n_samples,
         n_thresholds=problem.n_thresholds,
-        treatment=getattr(_core.Thresholds, problem.thresholds.value),
+        treatment=getattr(_core.Thresholds, problem.treatment.value),
     )
 
 
@@ -333,7 +333,7 @@ class Solver(Protocol):
     """Options of an algorithm, what it can solve, and one call."""
 
     name: ClassVar[str]
-    accepts: ClassVar[frozenset[Thresholds]]
+    accepts: ClassVar[frozenset[Treatment]]
 
     def solve(self, run: Run) -> None:
         """Works on `run` until its problem is solved or `run` says stop."""

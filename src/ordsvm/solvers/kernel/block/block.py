@@ -9,7 +9,7 @@ from typing import ClassVar
 from threadpoolctl import ThreadpoolController
 
 from ordsvm import _core
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.block.newton import NEARER, Point, near_enough, newton
 from ordsvm.solvers.kernel.run import PRECISIONS, Precision, Run, check_count, check_option
 from ordsvm.solvers.kernel.team import usable_threads
@@ -36,7 +36,7 @@ class Block:
     newton: bool = True
 
     name: ClassVar[str] = "block"
-    accepts: ClassVar[frozenset[Thresholds]] = frozenset(Thresholds)
+    accepts: ClassVar[frozenset[Treatment]] = frozenset(Treatment)
 
     def __post_init__(self) -> None:
         if self.q1 is not None:

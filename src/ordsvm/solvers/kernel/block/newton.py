@@ -26,7 +26,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ordsvm.problem import Hinges, Problem, Thresholds
+from ordsvm.problem import Hinges, Problem, Treatment
 from ordsvm.solvers.kernel.block.changing_system import ChangingSystem
 
 Floats = NDArray[np.float64]
@@ -152,14 +152,14 @@ class Systems:
         parted, that should not have."""
         problem, h = self._problem, self._problem.hinges
         alpha = np.clip(point.alpha, 0.0, h.cap)
-        if problem.thresholds in (Thresholds.FREE, Thresholds.ORDERED):
+        if problem.treatment in (Treatment.FREE, Treatment.ORDERED):
             room = np.minimum(alpha, h.cap - alpha)
             group, excess = self._group[h.threshold], self._sums(problem.gamma(alpha))
             for g in np.unique(group):  # there may be thresholds without hinges
                 here = np.flatnonzero(group == g)
                 v = here[np.argmax(room[here])]
                 alpha[v] -= h.sign[v] * excess[g]
-        ordered = problem.thresholds is not Thresholds.ORDERED or bool(np.all(np.diff(b) >= 0))
+        ordered = problem.treatment is not Treatment.ORDERED or bool(np.all(np.diff(b) >= 0))
         if not ordered or not np.array_equal(alpha, problem.repair(alpha)):
             return None
         return Point(alpha, point.score + self._product(problem.beta(alpha - point.alpha)))
@@ -185,15 +185,15 @@ class Systems:
         b = np.zeros(len(total))
         for _ in range(1 + TIMES_MENDED):
             b += self._balance(slope, gamma + np.bincount(f.group, delta(b), len(total)), b, total > 0)
-        told = total > 0 if self._problem.thresholds in (Thresholds.FREE, Thresholds.ORDERED) else True
+        told = total > 0 if self._problem.treatment in (Treatment.FREE, Treatment.ORDERED) else True
         return delta(b), np.where(told, b, np.nan)
 
     def _balance(self, slope: Floats, gamma: Floats, b: Floats, told: Flags) -> Floats:
         """By how much b should change so that γ = -b, or γ = 0 where a free hinge can do something about it."""
         change = np.zeros(len(gamma))
-        if self._problem.thresholds is Thresholds.PENALIZED:
+        if self._problem.treatment is Treatment.PENALIZED:
             change[:] = np.linalg.solve(slope + np.eye(len(gamma)), -gamma - b)
-        elif self._problem.thresholds is not Thresholds.NONE:
+        elif self._problem.treatment is not Treatment.NONE:
             if np.any(np.abs(gamma[~told]) > 1e-12 * self._start.alpha.sum()):
                 raise np.linalg.LinAlgError("Nobody is free to balance a threshold.")
             change[told] = np.linalg.solve(slope[np.ix_(told, told)], -gamma[told])
@@ -228,7 +228,7 @@ class Systems:
 
 def _groups(problem: Problem, alpha: Floats) -> Ints:
     """For every threshold the number of its group: ordered thresholds tied by μ > 0 are in one."""
-    if problem.thresholds is not Thresholds.ORDERED:
+    if problem.treatment is not Treatment.ORDERED:
         return np.arange(problem.n_thresholds)
     parted = problem.mu(alpha)[1:-1] <= 1e-12 * alpha.sum()
     return np.concatenate([[0], np.cumsum(parted)])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ordsvm import solvers
 from ordsvm.kernels import Precomputed
-from ordsvm.problem import Hinges, Problem, Thresholds
+from ordsvm.problem import Hinges, Problem, Treatment
 from ordsvm.result import FitResult
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,7 @@ class BoundedProgram:
             np.append(offset, np.full(n_groups, 3.0 * largest)),
             np.append(cap, np.abs(missing)),
         )
-        return Problem(hinges, Thresholds.FREE if n_groups else Thresholds.NONE, n + 1, max(n_groups, 1)), K
+        return Problem(hinges, Treatment.FREE if n_groups else Treatment.NONE, n + 1, max(n_groups, 1)), K
 
     def _sums(self, values: Floats) -> Floats:
         n_groups = len(self.total)

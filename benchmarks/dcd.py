@@ -12,7 +12,8 @@ import numpy as np
 from benchmarks import text
 from benchmarks.drawing import pyplot
 from benchmarks.results import FOLDER, Row, row
-from ordsvm.linear_problem import LaneTable, npsvor
+from ordsvm.formulations.linear import npsvor
+from ordsvm.linear_problem import LaneTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, Run, Samples
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ordsvm import formulations
-from ordsvm.costs import cost_matrix, threshold_costs
+from ordsvm.formulations import cost_matrix, cost_weights
 from ordsvm.problem import Problem, Treatment
 
 N_RANKS = 4
@@ -30,7 +30,7 @@ def v_shaped_cost(n_ranks: int, seed: int) -> np.ndarray:
 
 
 def redsvm(y, n_ranks, C, cost):
-    return formulations.redsvm(y, n_ranks, C, threshold_costs(cost_matrix(cost, n_ranks)))
+    return formulations.redsvm(y, n_ranks, C, cost_weights(cost_matrix(cost, n_ranks)))
 
 
 def svc(thresholds: Treatment):
@@ -54,7 +54,7 @@ FORMULATIONS: dict[str, Callable[[np.ndarray, int, float], Problem]] = {
     "redsvm-squared": lambda y, r, C: redsvm(y, r, C, "squared"),
     "redsvm-zero-one": lambda y, r, C: redsvm(y, r, C, "zero-one"),
     "redsvm-random": lambda y, r, C: redsvm(y, r, C, v_shaped_cost(r, seed=1)),
-    "svorim-random": lambda y, r, C: formulations.svorim(y, r, C, threshold_costs(v_shaped_cost(r, seed=2))),
+    "svorim-random": lambda y, r, C: formulations.svorim(y, r, C, cost_weights(v_shaped_cost(r, seed=2))),
     "npsvor": lambda y, r, C: formulations.npsvor(y, r // 2, 0.2, C, 0.7 * C),
     "svc-none": svc(Treatment.NONE),
     "svc-penalised": svc(Treatment.PENALIZED),

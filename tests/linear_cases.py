@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ordsvm import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, formulations
-from ordsvm.costs import cost_matrix, threshold_costs
+from ordsvm.formulations import cost_matrix, cost_weights
 from ordsvm.problem import Treatment
 from tests.cases import N_RANKS, random_data
 from tests.oracle import primal_optimum
@@ -53,7 +53,7 @@ def problems(fitted, y, weight):
     """The hinges of every lane, or of the one problem with thresholds."""
     kind = Treatment.PENALIZED if fitted.fit_intercept else Treatment.NONE
     if isinstance(fitted, LinearSVOR):
-        worth = threshold_costs(cost_matrix(fitted.cost, N_RANKS))
+        worth = cost_weights(cost_matrix(fitted.cost, N_RANKS))
         return [formulations.svor(y, N_RANKS, fitted.C * weight, worth)]
     if isinstance(fitted, LinearSVR):
         return [formulations.svr(y, fitted.epsilon, fitted.C * weight, kind)]

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from benchmarks.datasets import DataMissing, svmlight
 from ordsvm import LinearNPSVOR, certify, formulations
 from ordsvm.linear import DCD1, DCD2
-from ordsvm.linear_problem import LaneTable, binary, npsvor, one_vs_rest
+from ordsvm.formulations.linear import binary, npsvor, one_vs_rest
+from ordsvm.linear_problem import LaneTable
 from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.solve import solve_lanes
@@ -366,7 +367,7 @@ import threading
 import numpy as np
 from ordsvm.linear import DCD1, DCD2
 from ordsvm.solvers.linear.solve import solve_lanes
-from ordsvm.linear_problem import npsvor
+from ordsvm.formulations.linear import npsvor
 from ordsvm.solvers import Control
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(100_000, 30)), rng.integers(0, 4, 100_000).astype(np.int32)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("distributed")
-from ordsvm import linear_problem as table
+from ordsvm.formulations import linear as table
 from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard, Shared, Step, built, descend, prove, total
 from ordsvm.solvers.linear.losses import certificate, losses, weights

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, RankDCD, certify
-from ordsvm.linear_problem import regression, svor
+from ordsvm.formulations.linear import regression, svor
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
 from tests.cases import random_data

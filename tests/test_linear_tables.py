@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from ordsvm import formulations
-from ordsvm.costs import cost_matrix, threshold_costs
-from ordsvm.linear_problem import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
+from ordsvm.formulations import cost_matrix, cost_weights
+from ordsvm.formulations.linear import binary, npsvor, one_vs_rest, regression, svor
+from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.losses import certificate, losses
@@ -16,7 +17,7 @@ from tests.oracle import primal_optimum
 from tests.reference.linear import solve_lanes, solve_thresholds
 
 C = 0.7
-WORTH = threshold_costs(v_shaped_cost(N_RANKS, seed=5))
+WORTH = cost_weights(v_shaped_cost(N_RANKS, seed=5))
 
 every_loss = pytest.mark.parametrize("squared", [False, True], ids=["plain", "squared"])
 
@@ -56,7 +57,7 @@ CASES = {
         lambda y, w: [formulations.svor(y, N_RANKS, C * w, WORTH)],
     ),
     "svor-zero-one": (
-        lambda y: (svor(N_RANKS, C, threshold_costs(cost_matrix("zero-one", N_RANKS))), y, None),
+        lambda y: (svor(N_RANKS, C, cost_weights(cost_matrix("zero-one", N_RANKS))), y, None),
         lambda y, w: [formulations.shashua_levin(y, N_RANKS, C * w)],
     ),
 }
@@ -225,7 +226,7 @@ def test_two_ranks_of_svor_are_the_two_classes():
 
 
 def test_absolute_cost_is_no_cost():
-    plain, priced = svor(5, C), svor(5, C, threshold_costs(cost_matrix("absolute", 5)))
+    plain, priced = svor(5, C), svor(5, C, cost_weights(cost_matrix("absolute", 5)))
     np.testing.assert_array_equal(plain.cap, priced.cap)
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from ordsvm import formulations
-from ordsvm.costs import cost_matrix, threshold_costs
+from ordsvm.formulations import cost_matrix, cost_weights
 from ordsvm.kernels import RBF, Precomputed
 from ordsvm.problem import Certificate, Hinges, Problem, Treatment
 from ordsvm.solvers import SMO, Control, KernelMatrix, solve
@@ -166,7 +166,7 @@ def test_table_is_grouped_by_threshold_then_sample_and_drops_caps_of_zero():
 def test_caps_are_steps_of_the_cost(cost):
     _, y = random_data(5)
     matrix = v_shaped_cost(N_RANKS, seed=5) if cost == "random" else cost_matrix(cost, N_RANKS)
-    problem = formulations.redsvm(y, N_RANKS, 2.0, threshold_costs(matrix))
+    problem = formulations.redsvm(y, N_RANKS, 2.0, cost_weights(matrix))
     h = problem.hinges
     expected = 2.0 * np.abs(matrix[y[h.sample], h.threshold + 1] - matrix[y[h.sample], h.threshold])
     np.testing.assert_allclose(h.cap, expected)

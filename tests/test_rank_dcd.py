@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from ordsvm.data.rows import block_of
-from ordsvm.linear_problem import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
+from ordsvm.formulations.linear import binary, npsvor, one_vs_rest, regression, svor
+from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.losses import certificate, losses, weights
 from ordsvm.solvers.linear.rank_dcd import RankDCD
@@ -452,7 +453,7 @@ def test_options_out_of_range(option, values):
 
 def test_tables_that_no_solver_knows():
     one = np.ones((1, 1))
-    with pytest.raises(ValueError, match="differ in price: give"):
+    with pytest.raises(ValueError, match="differ in C: give"):
         LaneTable(-one, 2 * one, one, one)
     with pytest.raises(ValueError, match="exclude 0: give"):
         LaneTable(one, 2 * one, one, one)

@@ -17,9 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordsvm._typing import Flags, Floats
 from ordsvm.thresholds import Levels, free_thresholds, ordered_thresholds
-
-Floats = NDArray[np.float64]
 
 
 class Treatment(Enum):
@@ -40,8 +39,8 @@ class Hinges:
     """The table of hinges, grouped by threshold, then in order of samples; hinges with cap 0 are left out.
 
     sample: whose score the hinge looks at; threshold: from which threshold (0 where there are none);
-    sign: +1 if the score should be above, −1 if below; offset: the margin asked for; cap: the price of a
-    unit of violation. Scalars stand for constant columns.
+    sign: +1 if the score should be above, −1 if below; offset: the margin asked for; cap: the cost of a
+    unit of violation, C times weights. Scalars stand for constant columns.
     """
 
     sample: NDArray[np.int32]
@@ -101,7 +100,11 @@ class Problem:
     n_samples: int
     n_thresholds: int = 1
 
-    def about_its_samples(self) -> tuple[Problem, NDArray[np.int64]]:
+    def uses_all_samples(self) -> bool:
+        """Whether every sample has a hinge."""
+        return bool(np.bincount(self.hinges.sample, minlength=self.n_samples).all())
+
+    def restricted_to_its_samples(self) -> tuple[Problem, NDArray[np.int64]]:
         """The same problem over those samples alone that have a hinge, and which they are."""
         samples = np.unique(self.hinges.sample).astype(np.int64)
         place = np.zeros(self.n_samples, dtype=np.int32)
@@ -201,6 +204,10 @@ class Problem:
         level = score[h.sample] - h.sign * h.offset
         return [Levels(level[part], h.sign[part], h.cap[part]) for part in self._parts()]
 
+    def undetermined(self) -> Flags:
+        """Which thresholds could run off to infinity."""
+        return undetermined(self.levels(np.zeros(self.n_samples)), self.treatment is Treatment.ORDERED)
+
     def _parts(self) -> list[slice]:
         """Where in the table the hinges of every threshold are."""
         ends = self.hinges.threshold.searchsorted(np.arange(self.n_thresholds + 1)).tolist()
@@ -262,6 +269,16 @@ class Problem:
             return bool(np.all(np.abs(self.gamma(alpha)) <= rounding))
         mu = self.mu(alpha)
         return bool(np.all(mu >= -rounding) and abs(mu[-1]) <= rounding)
+
+
+def undetermined(levels: list[Levels], ordered: bool) -> Flags:
+    """Which thresholds could run off to infinity: no hinge holds them from below, or none from above."""
+    held_below = np.array([bool(np.any(part.sign < 0)) for part in levels])
+    held_above = np.array([bool(np.any(part.sign > 0)) for part in levels])
+    if ordered:
+        held_below = np.logical_or.accumulate(held_below)
+        held_above = np.logical_or.accumulate(held_above[::-1])[::-1]
+    return ~(held_below & held_above)
 
 
 def _dot(a: Floats, b: Floats) -> float:

@@ -50,16 +50,6 @@ def _at(level: Floats, place: int) -> float:
     return float(level[place]) if place < len(level) else np.inf
 
 
-def undetermined(levels: list[Levels], ordered: bool) -> NDArray[np.bool_]:
-    """Which thresholds could run off to infinity: no hinge holds them from below, or none from above."""
-    held_below = np.array([bool(np.any(part.sign < 0)) for part in levels])
-    held_above = np.array([bool(np.any(part.sign > 0)) for part in levels])
-    if ordered:
-        held_below = np.logical_or.accumulate(held_below)
-        held_above = np.logical_or.accumulate(held_above[::-1])[::-1]
-    return ~(held_below & held_above)
-
-
 def free_thresholds(levels: list[Levels]) -> Floats:
     """Every threshold at the midpoint of its own minimisers."""
     return np.array([(low + high) / 2 for low, high in map(minimisers, levels)])

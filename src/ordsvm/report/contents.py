@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordsvm.costs import cost_matrix
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate
+from ordsvm.formulations import cost_matrix
 from ordsvm.labels import label_array, rank_codes
 
 Floats = NDArray[np.float64]

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from ordsvm import _core
 from ordsvm.problem import Treatment
-from ordsvm.solvers.kernel.run import PRECISIONS, Precision, Run, check_option
+from ordsvm.solvers.kernel.run import Run
 from ordsvm.solvers.kernel.team import PARTITIONS, SHARINGS, Partition, Sharing, check_pace, team
+from ordsvm.solvers.options import PRECISIONS, Precision, check_option
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from typing import ClassVar, Literal
 
 from ordsvm import _core
 from ordsvm.problem import Treatment
-from ordsvm.solvers.kernel.run import PRECISIONS, Precision, Run, check_option
+from ordsvm.solvers.kernel.run import Run
+from ordsvm.solvers.options import PRECISIONS, Precision, check_option
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,12 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Stop = Callable[[], bool]
 
-NEAR = 0.05
-NEARER = 0.2  # of that, or of where it led, for the next attempt
 MOST_SYSTEMS = 12
-GROWTH = 1.35  # the number of free hinges may grow to so many times what it was
-MOST_CHANGES = 0.12  # of them that may change sides at first: where more do, the end is not near
-FALL = 0.6  # of the changes from one system to the next; a few more never matter
-FEW = 10
-TIMES_MENDED = 2  # b of a system
+MOST_GROWTH = 1.35  # of the number of free hinges, as a multiple of what it was at the start
+MOST_FIRST_CHANGES = 0.12  # share of them that may change sides at first: where more do, the optimum is not near
+MOST_NEXT_CHANGES = 0.6  # the same for later systems, as a share of the changes before
+FEW_CHANGES = 10  # that are always allowed
+B_REFINEMENTS = 2  # of a system
 
 
 class Matrix(Protocol):
@@ -64,12 +62,6 @@ class Point:
     score: Floats
 
 
-def near_enough(problem: Problem) -> float:
-    """A violation from which it is worth a try: a share of how much the levels that scores should reach differ."""
-    level = problem.hinges.sign * problem.hinges.offset
-    return NEAR * float(level.std() or np.abs(level).mean())
-
-
 def newton(
     problem: Problem, matrix: Matrix, start: Point, tol: float, n_threads: int = 1, stop: Stop = lambda: False
 ) -> Point | None:
@@ -77,10 +69,10 @@ def newton(
     cap = problem.hinges.cap
     low, up = start.alpha <= 1e-9 * cap, start.alpha >= (1 - 1e-9) * cap
     n_free = np.count_nonzero(~(low | up))
-    most_changes = MOST_CHANGES * n_free
+    most_changes = MOST_FIRST_CHANGES * n_free
     systems = Systems(problem, matrix, start, tol, n_threads)
     for _ in range(MOST_SYSTEMS):
-        if stop() or not 0 < np.count_nonzero(~(low | up)) <= GROWTH * n_free:
+        if stop() or not 0 < np.count_nonzero(~(low | up)) <= MOST_GROWTH * n_free:
             return None
         solved = systems.solve(low, up)
         if solved is None:
@@ -93,9 +85,9 @@ def newton(
         if not np.any(rises | falls) and matrix.largest * outside <= 0.1 * tol:
             return systems.settled(point, b)
         changes = np.count_nonzero(below | above | rises | falls)
-        if changes > FEW + most_changes:
+        if changes > FEW_CHANGES + most_changes:
             return None
-        most_changes = FALL * changes
+        most_changes = MOST_NEXT_CHANGES * changes
         low, up = (low & ~rises) | below, (up & ~falls) | above
     return None
 
@@ -183,7 +175,7 @@ class Systems:
             return ((x + response @ b) / f.count)[f.place] + apart / rho
 
         b = np.zeros(len(total))
-        for _ in range(1 + TIMES_MENDED):
+        for _ in range(1 + B_REFINEMENTS):
             b += self._balance(slope, gamma + np.bincount(f.group, delta(b), len(total)), b, total > 0)
         told = total > 0 if self._problem.treatment in (Treatment.FREE, Treatment.ORDERED) else True
         return delta(b), np.where(told, b, np.nan)

@@ -36,13 +36,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ordsvm import _core
-from ordsvm.checks import check_number, check_seed_number
+from ordsvm._typing import Floats
+from ordsvm.checks import check_number, check_seed_number, usable_threads
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.decomposition.partitions import Ints, Look, bring_together, cut
 from ordsvm.solvers.kernel.decomposition.subproblem import BlockSolver, Move
 from ordsvm.solvers.kernel.decomposition.workers import Stopped, Workers
-from ordsvm.solvers.kernel.run import Floats, Run, check_count, check_option
-from ordsvm.solvers.kernel.team import usable_threads
+from ordsvm.solvers.kernel.run import Run
+from ordsvm.solvers.options import check_count, check_option
 
 PARTITIONS = ("violation", "random", "contiguous")
 BLOCKS = ("all", "descent", "decrease")
@@ -110,7 +111,7 @@ class Decomposition:
         check_seed_number(self.seed)
 
     def solve(self, run: Run) -> None:
-        if run.control.examiner is not None:
+        if run.control.monitor is not None:
             run.look_every(1)
         run.close(Scheme(self, run).work())
 

@@ -23,7 +23,7 @@ def matrix_of(kernel: Kernel, X, cache_size: float = 200.0) -> KernelMatrix:
     return KernelMatrix(kernel.rows(X), cache_size)
 
 
-def assert_honest(problem: Problem, score, result) -> None:
+def assert_certified(problem: Problem, score, result) -> None:
     """The result says of α what α proves, whatever stopped the solver; `score` is Kβ by another way."""
     np.testing.assert_array_equal(problem.repair(result.alpha), result.alpha)
     proof = problem.certificate(result.alpha, score)

@@ -46,7 +46,7 @@ def assert_same_model(one, other, *data):
 
 
 class OddError(Exception):
-    """One that the library cannot know."""
+    """One that the library does not define."""
 
 
 def stopped_fit(estimator, **parameters):

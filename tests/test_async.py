@@ -20,7 +20,7 @@ from ordsvm.solvers.base import Run
 from tests.async_cases import (
     PARTITIONS,
     SHARINGS,
-    assert_honest,
+    assert_certified,
     each_of_three,
     every_variant,
     matrix_of,
@@ -118,7 +118,7 @@ def test_reaches_the_oracles_objective(name, solver):
         result = solve(problem, matrix_of(RBF(0.5), X), solver, Control(1e-5, n_threads=n_threads)).result
         assert result.status == "converged"
         assert result.violation <= 1e-5
-        assert_honest(problem, K @ problem.beta(result.alpha), result)
+        assert_certified(problem, K @ problem.beta(result.alpha), result)
         assert result.objective == pytest.approx(optimum, rel=2e-5)
         assert result.objective - result.gap == pytest.approx(optimum, rel=2e-5)
 
@@ -159,7 +159,7 @@ def test_more_threads_than_samples_and_blocks_without_hinges(solver):
     for n_threads in (4, 12, 40):
         result = solve(problem, matrix_of(RBF(0.5), X), solver, Control(1e-5, n_threads=n_threads)).result
         assert result.converged
-        assert_honest(problem, K @ problem.beta(result.alpha), result)
+        assert_certified(problem, K @ problem.beta(result.alpha), result)
 
 
 # Histories
@@ -313,7 +313,7 @@ def test_a_tolerance_out_of_reach_ends_where_rounding_begins(solver, n_threads):
 
 @pytest.mark.parametrize("solver", [AsyGCD(), AsyAGCD(100)], ids=lambda solver: solver.name)
 def test_float32_rows_serve_for_the_default_tolerance(solver):
-    """With room for all rows none is computed twice; going over to float64 would compute them anew."""
+    """With a cache for all rows none is computed twice; going over to float64 would compute them anew."""
     for seed in range(20):
         problem, X = random_problem(seed, 200, C=5.0)
         result = solve(problem, matrix_of(RBF(0.5), X), solver, Control(n_threads=4)).result

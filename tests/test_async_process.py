@@ -16,7 +16,7 @@ from ordsvm import formulations
 from ordsvm.kernels import RBF, Custom, Kernel
 from ordsvm.problem import Problem
 from ordsvm.solvers import AsyORGCD, Control, Solver, solve
-from tests.async_cases import THREE, assert_honest, each_of_three, every_variant, matrix_of, random_problem
+from tests.async_cases import THREE, assert_certified, each_of_three, every_variant, matrix_of, random_problem
 
 
 def endless(n: int = 600) -> tuple[Problem, np.ndarray, Kernel]:
@@ -29,7 +29,7 @@ def stopped_run(solver: Solver, status: str, **limits):
     problem, X, kernel = endless()
     result = solve(problem, matrix_of(kernel, X), solver, Control(tol=1e-6, n_threads=2, **limits)).result
     assert result.status == status
-    assert_honest(problem, kernel(X, X) @ problem.beta(result.alpha), result)
+    assert_certified(problem, kernel(X, X) @ problem.beta(result.alpha), result)
     return result
 
 
@@ -105,7 +105,7 @@ def test_an_exception_in_the_kernel_reaches_the_caller(solver, good_rows):
     broken = False
     result = solve(problem, matrix, solver, Control(n_threads=2)).result
     assert result.converged
-    assert_honest(problem, RBF(0.5)(X, X) @ problem.beta(result.alpha), result)
+    assert_certified(problem, RBF(0.5)(X, X) @ problem.beta(result.alpha), result)
 
 
 INTERRUPTED_CHILD = """
@@ -216,7 +216,7 @@ def test_eight_threads_share_a_cache_of_two_rows(solver):
     result = solve(problem, matrix_of(RBF(0.5), X, two_rows), solver, Control(1e-2, n_threads=8)).result
     assert result.converged
     assert result.kernel_rows > 200
-    assert_honest(problem, RBF(0.5)(X, X) @ problem.beta(result.alpha), result)
+    assert_certified(problem, RBF(0.5)(X, X) @ problem.beta(result.alpha), result)
 
 
 def test_runs_at_once_in_threads():
@@ -229,7 +229,7 @@ def test_runs_at_once_in_threads():
         kernel = Custom(lambda A, B: RBF(0.5)(A, B)) if custom else RBF(0.5)
         result = solve(problem, matrix_of(kernel, X, 0.1), solver, Control(n_threads=2)).result
         assert result.converged
-        assert_honest(problem, RBF(0.5)(X, X) @ problem.beta(result.alpha), result)
+        assert_certified(problem, RBF(0.5)(X, X) @ problem.beta(result.alpha), result)
         return result.alpha
 
     with ThreadPoolExecutor(4) as pool:

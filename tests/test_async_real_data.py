@@ -12,7 +12,7 @@ from ordsvm import formulations
 from ordsvm.kernels import RBF, Kernel
 from ordsvm.problem import Problem, Thresholds
 from ordsvm.solvers import GCD, AsyAGCD, AsyGCD, AsyORGCD, Control, Solver, solve
-from tests.async_cases import PARTITIONS, SHARINGS, assert_honest, matrix_of
+from tests.async_cases import PARTITIONS, SHARINGS, assert_certified, matrix_of
 
 
 class Data(NamedTuple):
@@ -98,7 +98,7 @@ def assert_solved(data: Data, solver: Solver, n_threads: int, tol: float = 1e-3)
     result = solve(data.problem, matrix_of(data.kernel, data.X), solver, control).result
     assert result.status == "converged"
     score = data.K @ data.problem.beta(result.alpha)
-    assert_honest(data.problem, score, result)
+    assert_certified(data.problem, score, result)
     proof = data.problem.certificate(result.alpha, score)
     assert 0 <= proof.relative_gap <= tol
     assert proof.violation <= tol + 1e-9

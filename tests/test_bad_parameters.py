@@ -175,7 +175,7 @@ def test_costs(estimator, cost, pattern):
 
 @pytest.mark.usefixtures("no_solver")
 @pytest.mark.parametrize("cost", [[[0, 0, 1], [0, 0, 1], [1, 1, 0]], [[0, 0, 1], [1, 0, 1], [1, 1, 0]]])
-def test_a_cost_that_leaves_a_free_threshold_without_a_price(cost):
+def test_a_cost_that_leaves_a_free_threshold_without_a_weight(cost):
     pattern = r"cost.*threshold above rank 0.*neighbouring ranks differ"
     refuse(lambda: SVORIM(cost=cost).fit(X, Y), ValueError, pattern)
 

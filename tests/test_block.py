@@ -132,7 +132,7 @@ def test_every_machine_reaches_it():
 
 @pytest.mark.parametrize("C", [0.3, 30.0])
 @pytest.mark.parametrize("machine", [SVOR, SVORIM, SVOREX, SVC, SVR])
-def test_samples_that_are_settled_make_no_difference_to_the_proof(machine, C):
+def test_screened_samples_make_no_difference_to_the_proof(machine, C):
     """Most samples are far on the right side, so that their scores are not computed anew: the proof with all of them
     is the same."""
     X, _ = random_data(5, n=1500)
@@ -148,7 +148,7 @@ def test_samples_that_are_settled_make_no_difference_to_the_proof(machine, C):
 
 
 def test_features_far_from_0_do_not_make_a_false_proof():
-    """Rounding them to float32 moves a few samples, whose scores are off while everybody else's are right."""
+    """Rounding them to float32 moves a few samples, whose scores are off while all others are right."""
     rng = np.random.default_rng(5)
     for _ in range(40):
         sign = rng.choice([-1.0, 1.0], 600)

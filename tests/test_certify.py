@@ -30,7 +30,7 @@ def test_certify_agrees_with_the_result_and_with_the_oracle(model, kernel):
 
 
 @every_model
-def test_certify_does_not_trust_the_model(model):
+def test_certify_does_not_rely_on_the_results_of_the_model(model):
     X, y = random_data(32)
     fitted = model(**TIGHT).fit(X, y)
     true = certify(fitted, X, y)

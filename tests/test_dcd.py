@@ -271,7 +271,7 @@ def test_no_features_and_nothing_but_zeros(make, solver):
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
 def test_one_rank_only(solver):
-    """No sample asks for anything but a score of 0."""
+    """Every sample's target is a score of 0."""
     X, y = data(7)
     solution = solve(X, np.zeros_like(y), npsvor(1, C1, C2, EPSILON), solver)
     assert solution.result.converged

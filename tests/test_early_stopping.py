@@ -71,7 +71,7 @@ def test_the_run_ends_after_so_many_looks_without_a_smaller_error(model, solver,
 
 
 def slow_rbf(A, B):
-    """Rows come so slowly that the core reports by the clock too, at steps that nobody can foresee."""
+    """Rows come so slowly that the core reports by the clock too, at steps that cannot be foreseen."""
     time.sleep(0.005 * (len(A) == 1))
     return pairwise_rbf(A, B)
 

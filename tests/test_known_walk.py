@@ -29,18 +29,18 @@ MACHINES = {
 }
 
 
-def path_of(name, known):
+def path_of(name, full_kernel):
     """A problem about four fifths of the samples."""
     labels = np.median(Y) < Y if name == "none" else Y
     _, _, task = MACHINES[name]._prepare(X[TRAINED], labels[TRAINED], None)
-    return ProblemPath(known, task.problems[0], TRAINED[task.order].astype(np.int32))
+    return ProblemPath(full_kernel, task.problems[0], TRAINED[task.order].astype(np.int32))
 
 
-def proof_of(path, known):
+def proof_of(path, full_kernel):
     """By NumPy, from α alone."""
     problem, alpha = path.problem, path._alpha
     np.testing.assert_allclose(problem.repair(alpha), alpha, atol=1e-10 * problem.hinges.cap.max())
-    return problem.certificate(alpha, known.values() @ problem.beta(alpha))
+    return problem.certificate(alpha, full_kernel.values() @ problem.beta(alpha))
 
 
 @pytest.mark.parametrize("source", ["tiles", "wide", "function"])
@@ -49,48 +49,48 @@ def test_a_matrix_by_several_threads_and_in_several_parts(source):
     if source == "wide":
         samples = sp.random_array((901, 5000), density=0.002, format="csr", rng=np.random.default_rng(0))
     kernel = Custom(RBF(0.2)) if source == "function" else RBF(0.2)
-    known = known_matrix(kernel, samples, 3)
-    assert len(known) == 901
-    assert known.largest == 1.0
-    np.testing.assert_allclose(known.values(), RBF(0.2)(samples, samples), rtol=1e-12, atol=1e-14)
+    full_kernel = known_matrix(kernel, samples, 3)
+    assert len(full_kernel) == 901
+    assert full_kernel.largest == 1.0
+    np.testing.assert_allclose(full_kernel.values(), RBF(0.2)(samples, samples), rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-7])
 @pytest.mark.parametrize("name", MACHINES)
 def test_certificates_along_a_path(name, tol):
-    known = _core.Known(RBF(0.1).rows(X), 1)
-    path = path_of(name, known)
-    for price in (0.01, 1.0, 10.0, 300.0):
-        solution = path.solve(price, tol, None)
-        proof = proof_of(path, known)
+    full_kernel = _core.Known(RBF(0.1).rows(X), 1)
+    path = path_of(name, full_kernel)
+    for C in (0.01, 1.0, 10.0, 300.0):
+        solution = path.solve(C, tol, None)
+        proof = proof_of(path, full_kernel)
         assert max(proof.relative_gap, proof.violation) <= 1.001 * tol
         assert solution.result.violation == pytest.approx(proof.violation, abs=1e-2 * tol)
         assert solution.result.objective == pytest.approx(proof.primal, rel=1e-8)
         np.testing.assert_allclose(solution.thresholds, proof.thresholds, rtol=1e-6, atol=1e-6)
-        np.testing.assert_allclose(path.scores(), known.values() @ path.problem.beta(path._alpha), atol=1e-7)
+        np.testing.assert_allclose(path.scores(), full_kernel.values() @ path.problem.beta(path._alpha), atol=1e-7)
 
 
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("gamma", [0.003, 0.1, 3.0])
 def test_the_optimum_from_anywhere(name, gamma):
-    known = _core.Known(RBF(gamma).rows(X), 1)
-    path = path_of(name, known)
+    full_kernel = _core.Known(RBF(gamma).rows(X), 1)
+    path = path_of(name, full_kernel)
     path.solve(300.0, 1e-3, None)
     problem, rng = path.problem, np.random.default_rng(0)
     for alpha in (np.zeros(len(problem.hinges)), problem.hinges.cap * rng.integers(0, 3, len(problem.hinges)) / 2):
         path._alpha[:] = problem.repair(alpha)
-        known.product(problem.beta(path._alpha), path._score)
+        full_kernel.product(problem.beta(path._alpha), path._score)
         path._threshold[:] = -problem.gamma(path._alpha) if problem.thresholds is Thresholds.PENALIZED else 0.0
         assert path.solve(300.0, 1e-5, None) is not None
-        proof = proof_of(path, known)
+        proof = proof_of(path, full_kernel)
         assert max(proof.relative_gap, proof.violation) <= 1.001e-5
 
 
 def test_newton_is_used_where_steps_take_long(monkeypatch):
     samples, ranks = random_data(1, n=400, noise=3.0)
     _, _, task = SVORIM()._prepare(samples, ranks, None)
-    known = _core.Known(RBF(0.02).rows(samples), 1)
-    path = ProblemPath(known, task.problems[0], task.order.astype(np.int32))
+    full_kernel = _core.Known(RBF(0.02).rows(samples), 1)
+    path = ProblemPath(full_kernel, task.problems[0], task.order.astype(np.int32))
     found = []
 
     def counted(*arguments):
@@ -98,23 +98,23 @@ def test_newton_is_used_where_steps_take_long(monkeypatch):
         return found[-1]
 
     monkeypatch.setattr(known_walk, "newton", counted)
-    for price in (1.0, 100.0, 1e4):
-        assert path.solve(price, 1e-4, None).result.relative_gap <= 1e-4
+    for C in (1.0, 100.0, 1e4):
+        assert path.solve(C, 1e-4, None).result.relative_gap <= 1e-4
     assert any(point is not None for point in found)
 
 
 def test_equal_rows_do_not_matter():
     """A kernel matrix of rank one half, in which a system without a ridge has no solution."""
     values = np.ones((2, 2)).repeat(75, axis=0).repeat(75, axis=1) + np.kron(np.eye(75), np.ones((2, 2)))
-    known = _core.Known(Precomputed().rows(values), 1)
-    path = path_of("free", known)
+    full_kernel = _core.Known(Precomputed().rows(values), 1)
+    path = path_of("free", full_kernel)
     assert path.solve(100.0, 1e-4, None) is not None
-    assert proof_of(path, known).relative_gap <= 1e-4
+    assert proof_of(path, full_kernel).relative_gap <= 1e-4
 
 
 def test_a_better_start_is_taken():
-    known = _core.Known(RBF(0.1).rows(X), 1)
-    first, second, third = (path_of("penalised", known) for _ in range(3))
+    full_kernel = _core.Known(RBF(0.1).rows(X), 1)
+    first, second, third = (path_of("penalised", full_kernel) for _ in range(3))
     alpha = first.solve(3.0, 1e-6, None).result.alpha
     assert second.solve(3.0, 1e-3, alpha).result.n_iter == 0
     assert third.solve(3.0, 1e-3, np.zeros_like(alpha)).result.n_iter > 0
@@ -122,11 +122,11 @@ def test_a_better_start_is_taken():
 
 @pytest.mark.parametrize("machine", [SVOR(), SVORIM(), SVOREX(), NPSVOR(), SVC()])
 def test_a_walk_gives_machines_as_they_train_themselves(machine):
-    known = KnownKernel(_core.Known(RBF(0.2).rows(X), 1))
+    full_kernel = KnownKernel(_core.Known(RBF(0.2).rows(X), 1))
     numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
-    machine = machine.set_params(kernel=known, tol=1e-7)
+    machine = machine.set_params(kernel=full_kernel, tol=1e-7)
     train = Samples(numbers[TRAINED], Y[TRAINED], None)
-    walk = KnownWalk(machine, train, "", kernel=known, beside=Memory(), mine=Memory())
+    walk = KnownWalk(machine, train, "", kernel=full_kernel, beside=Memory(), mine=Memory())
     for C in (0.5, 20.0):
         ours = walk.fit(C)
         alone = type(machine)(C=C, gamma=0.2, tol=1e-7).fit(X[TRAINED], Y[TRAINED])
@@ -137,10 +137,10 @@ def test_a_walk_gives_machines_as_they_train_themselves(machine):
 
 
 def test_what_the_core_cannot_do_the_machine_does():
-    known = KnownKernel(_core.Known(RBF(0.2).rows(X), 1))
+    full_kernel = KnownKernel(_core.Known(RBF(0.2).rows(X), 1))
     numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
-    machine = SVORIM(kernel=known, tol=1e-30)
-    walk = KnownWalk(machine, Samples(numbers, Y, None), "", kernel=known, beside=Memory(), mine=Memory())
+    machine = SVORIM(kernel=full_kernel, tol=1e-30)
+    walk = KnownWalk(machine, Samples(numbers, Y, None), "", kernel=full_kernel, beside=Memory(), mine=Memory())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = walk.fit(1.0).result_
@@ -149,9 +149,9 @@ def test_what_the_core_cannot_do_the_machine_does():
 
 
 def test_values_are_those_of_the_kernel():
-    known = _core.Known(RBF(0.3).rows(X), 1)
-    assert isinstance(known, _core.Known)
-    np.testing.assert_allclose(known.values(), RBF(0.3)(X, X), atol=1e-12)
+    full_kernel = _core.Known(RBF(0.3).rows(X), 1)
+    assert isinstance(full_kernel, _core.Known)
+    np.testing.assert_allclose(full_kernel.values(), RBF(0.3)(X, X), atol=1e-12)
 
 
 def test_a_chain_hands_on_within_a_fold_and_ends_with_an_error():

@@ -48,7 +48,8 @@ print((peak - before) / 2**20, model.result_.kernel_rows)
 
 # Beside the cache, at n = 8000, d = 50, r = 4, a fit holds copies of X (3 MB each: sorted by rank, in tiles, and what
 # NumPy's variance makes), the table of 24,000 hinges (1 MB, and as much again while it is made) and arrays of n: 4 MB
-# measured, since the warm-up fit leaves room and not all copies live at once. The rest is for malloc, BLAS and noise.
+# measured, since the warm-up fit leaves freed memory and not all copies live at once. The rest is for malloc, BLAS and
+# noise.
 BESIDE_THE_CACHE = 20.0
 
 

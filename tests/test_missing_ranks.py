@@ -115,7 +115,7 @@ def test_an_ordered_dtype_keeps_unobserved_categories(model):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_cost_without_a_price_across_a_missing_rank_is_an_error():
+def test_a_cost_without_weight_across_a_missing_rank_is_an_error():
     X, y = random_data(59, n_ranks=2)
     cost = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
     with pytest.raises(ValueError, match="cost"):
@@ -123,7 +123,7 @@ def test_a_cost_without_a_price_across_a_missing_rank_is_an_error():
 
 
 @pytest.mark.parametrize("model", COST_MODELS)
-def test_a_cost_without_any_price_is_an_error(model):
+def test_a_cost_without_any_weight_is_an_error(model):
     X, y = random_data(59)
     with pytest.raises(ValueError, match="cost"):
         model(cost=np.zeros((N_RANKS, N_RANKS))).fit(X, y)

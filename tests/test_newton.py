@@ -139,7 +139,7 @@ def test_time_limits_hold(monkeypatch):
 
 
 def test_thresholds_without_hinges(attempts):
-    """Ranks that nobody has: the threshold between them has no hinge, and is a group of its own."""
+    """Ranks without samples: the threshold between them has no hinge, and is a group of its own."""
     rng = np.random.default_rng(0)
     ranks = rng.choice([0, 1, 4, 5], 400)
     centres = np.array([0.0, 0.5, np.nan, np.nan, 10.0, 10.5])[ranks]

@@ -118,7 +118,7 @@ def test_certificate_result_and_oracle_agree(intercept, multi_class, kernel, n_c
 
 
 @every_scheme
-def test_certify_does_not_trust_the_model(multi_class):
+def test_certify_does_not_rely_on_the_results_of_the_model(multi_class):
     X, y = three_classes()
     fitted = SVC(multi_class=multi_class, **TIGHT).fit(X, y)
     true = certify(fitted, X, y)

@@ -64,8 +64,8 @@ def are_decided(margins: np.ndarray, n_classes: int, error: float = 1e-2) -> np.
     perhaps = (np.abs(margins) <= error) @ (one_hot[first] + one_hot[second])
     best = surely.argmax(axis=1)
     rivals = np.where(best[:, None] == np.arange(n_classes), -1, surely + perhaps)
-    settled = surely.max(axis=1) > rivals.max(axis=1)
-    return settled | (perhaps == 0).all(axis=1)
+    decided = surely.max(axis=1) > rivals.max(axis=1)
+    return decided | (perhaps == 0).all(axis=1)
 
 
 KERNELS = {

@@ -6,17 +6,16 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from benchmarks import curves, peer_calls, timing, works
-from benchmarks.contestants import CONTESTANTS, TOL, Contestant
-from benchmarks.ours import certify
-from benchmarks.results import Row, row
-from benchmarks.works import Work
+from benchmarks.contestants import CONTESTANTS, TOL
+from benchmarks.results import Row, row, speed_row
+from benchmarks.works import Work, make
+from ordsvm import certify
 
-REPEATS, SLOW = 5, 10.0  # who needs more than SLOW seconds runs once
+REPEATS, SLOW = 5, 10.0  # one that takes more than SLOW seconds runs once
 DATA = (
-    works.DATA + " tol 1e-3 and 2000 MB of cache for all who have them, all cores of the process for all who use them; "
+    works.DATA + " tol 1e-3 and 2000 MB of cache where there is one, all cores of the process where they are used; "
     "seconds of one call, contestants taking turns, medians. REDSVM has a free common offset besides: its time is "
     "compared, not its objective. The authors' program adds 0.001 to the diagonal of the kernel matrix. "
     + peer_calls.DATA
@@ -72,75 +71,57 @@ EXPLANATIONS = {
 
 @dataclass(frozen=True)
 class Race:
-    """A work, and how many times faster than each of them ordsvm is to be."""
+    """A work, and how many times faster than each peer ordsvm is to be."""
 
     work: Work
     at_least: dict[str, float]
 
 
 def _races() -> list[Race]:
-    def svor(C: float, n: int, bound: float) -> Race:
-        return Race(Work(f"svor-california-{n}-C{C:g}", "SVOR", "california_housing", C, 0.5, n), {"redsvm": bound})
-
-    def authors(model: str, C: float, bound: float) -> Race:
-        name = f"{model.lower()}-california-2000-C{C:g}"
-        return Race(Work(name, model, "california_housing", C, 0.5, 2000), {"authors": bound})
-
-    def svr(source: str, n: int, n_columns: int, C: float) -> Race:
-        name = f"svr-{source.partition('_')[0] if source != 'cpu_act' else source}-{n}-C{C:g}"
-        return Race(Work(name, "SVR", source, C, 1 / n_columns, n), {"libsvm": 15, "onedal": 3})
-
+    ordinal = [
+        *(("SVOR", 5000, C, "redsvm", bound) for C, bound in ((1.0, 20), (10.0, 25), (100.0, 40))),
+        ("SVOR", 20_640, 1.0, "redsvm", 30),
+        *(("SVORIM", 2000, C, "authors", bound) for C, bound in ((1.0, 30), (10.0, 60), (100.0, 200))),
+        *(("SVOREX", 2000, C, "authors", bound) for C, bound in ((1.0, 20), (10.0, 30), (100.0, 80))),
+    ]
     return [
-        *(svor(C, 5000, bound) for C, bound in ((1.0, 20), (10.0, 25), (100.0, 40))),
-        svor(1.0, 20_640, 30),
-        *(authors("SVORIM", C, bound) for C, bound in ((1.0, 30), (10.0, 60), (100.0, 200))),
-        *(authors("SVOREX", C, bound) for C, bound in ((1.0, 20), (10.0, 30), (100.0, 80))),
-        Race(Work("svor-census-6000-C1", "SVOR", "census_house16h", 1.0, 0.125, 6000, ranks=10), {"redsvm": 60}),
-        Race(Work("svc-a9a", "SVC", "a9a", 1.0, 1 / 123), {"libsvm": 35, "onedal": 6}),
-        Race(Work("svc-ijcnn1", "SVC", "ijcnn1", 1.0, 1 / 22), {"libsvm": 30, "onedal": 8}),
-        Race(Work("svc-dense", "SVC", "dense", 1.0, 1 / 500), {"libsvm": 15, "onedal": 2}),
-        *(svr("california_housing", 10_000, 8, C) for C in (1.0, 10.0)),
-        *(svr("cpu_act", 8192, 21, C) for C in (1.0, 10.0)),
+        *(Race(make(model, "california", C, n), {peer: bound}) for model, n, C, peer, bound in ordinal),
+        Race(make("SVOR", "census", 1.0, 6000), {"redsvm": 60}),
+        Race(make("SVC", "a9a"), {"libsvm": 35, "onedal": 6}),
+        Race(make("SVC", "ijcnn1"), {"libsvm": 30, "onedal": 8}),
+        Race(make("SVC", "dense"), {"libsvm": 15, "onedal": 2}),
+        *(Race(make("SVR", "california", C, 10_000), {"libsvm": 15, "onedal": 3}) for C in (1.0, 10.0)),
+        *(Race(make("SVR", "cpu_act", C, 8192), {"libsvm": 15, "onedal": 3}) for C in (1.0, 10.0)),
     ]
 
 
 def _train(race: Race, quick: bool) -> list[Row]:
-    """A row for every peer, and what our fit is worth by an independent recomputation."""
+    """A row for every peer, with an independent recomputation of our fit's violation and gap."""
     work = race.work.reduced(400) if quick else race.work
     X, y = work.data()
-    fitted: dict[str, Any] = {}
     here = [CONTESTANTS[name] for name in ("ordsvm", *race.at_least) if not CONTESTANTS[name].refuses(work)]
     for contestant in here:  # imports and first calls are not part of the race
         contestant.estimator(work).fit(X[:100], y[:100])
-    calls = {contestant.name: _fit(contestant, work, X, y, fitted) for contestant in here}
-    times = timing.alternate(calls, 1 if quick else REPEATS, threads=None, slow=SLOW)
-    proof = certify(fitted["ordsvm"], X, y)
-    result = fitted["ordsvm"].result_
-    found = {
-        "our_solver": result.solver,
-        "our_status": result.status,
-        "our_violation": proof.violation,
-        "our_relative_gap": proof.relative_gap,
-    }
+    fits = {contestant.name: partial(contestant.fit, work, X, y) for contestant in here}
+    times = timing.race(fits, 1 if quick else REPEATS, threads=None, slow=SLOW)
+    ours = times.last("ordsvm")
+    proof = certify(ours, X, y)
     return [
-        peer_calls.ratio_row(
+        speed_row(
             f"{race.work.name}: training, {CONTESTANTS[peer].title} / ours",
-            CONTESTANTS[peer].refuses(work),
             times,
+            "ordsvm",
             peer,
-            None if quick else bound,
+            skipped=CONTESTANTS[peer].refuses(work),
+            at_least=None if quick else bound,
             explanation=EXPLANATIONS.get((race.work.name, peer)),
-            **found,
+            our_solver=ours.result_.solver,
+            our_status=ours.result_.status,
+            our_violation=proof.violation,
+            our_relative_gap=proof.relative_gap,
         )
         for peer, bound in race.at_least.items()
     ]
-
-
-def _fit(contestant: Contestant, work: Work, X: Any, y: Any, fitted: dict[str, Any]) -> Callable[[], None]:
-    def call() -> None:
-        fitted[contestant.name] = contestant.estimator(work).fit(X, y)
-
-    return call
 
 
 ROWS: dict[str, Callable[[bool], list[Row]]] = {

@@ -68,23 +68,27 @@ def run(
         tasks = {work.name: _store(work, Path(data), quick) for work in WORKS}
         with ExitStack() as stack:
             workers = {side: stack.enter_context(_worker(python)) for side, python in pythons.items()}
-            return [
+            rows = [
                 _compare(name, workers, task, 3 if quick else alternations, None if quick else AT_MOST)
                 for name, task in tasks.items()
             ]
+    return [one | {"wheels_sha256": {side: _digest(wheel)[:16] for side, wheel in wheels.items()}} for one in rows]
 
 
 def environment(folder: Path, wheel: Path) -> Path:
     """The Python of a virtual environment that has this very wheel, and of all else what runs here."""
     python, stamp = folder / "bin" / "python", folder / "wheel.sha256"
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    if stamp.is_file() and stamp.read_text() == digest:
+    if stamp.is_file() and stamp.read_text() == _digest(wheel):
         return python
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
     same = [f"{name}=={metadata.version(name)}" for name in DEPENDENCIES]
     subprocess.run([str(python), "-m", "pip", "install", "-q", str(wheel), *same], check=True)
-    stamp.write_text(digest)
+    stamp.write_text(_digest(wheel))
     return python
+
+
+def _digest(wheel: Path) -> str:
+    return hashlib.sha256(wheel.read_bytes()).hexdigest()
 
 
 def _store(work: Work, folder: Path, quick: bool) -> dict[str, Any]:

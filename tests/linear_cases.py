@@ -53,13 +53,13 @@ def problems(fitted, y, weight):
     """The hinges of every lane, or of the one problem with thresholds."""
     kind = Treatment.PENALIZED if fitted.fit_intercept else Treatment.NONE
     if isinstance(fitted, LinearSVOR):
-        worth = cost_weights(cost_matrix(fitted.cost, N_RANKS))
-        return [formulations.svor(y, N_RANKS, fitted.C * weight, worth)]
+        cost_weight = cost_weights(cost_matrix(fitted.cost, N_RANKS))
+        return [formulations.svor(y, N_RANKS, fitted.C * weight, cost_weight)]
     if isinstance(fitted, LinearSVR):
         return [formulations.svr(y, fitted.epsilon, fitted.C * weight, kind)]
     if isinstance(fitted, LinearSVC):
         return [formulations.svc(np.where(y == k, 1.0, -1.0), fitted.C * weight, kind) for k in range(N_RANKS)]
-    C1, C2 = (fitted.C if price is None else price for price in (fitted.C1, fitted.C2))
+    C1, C2 = (fitted.C if given is None else given for given in (fitted.C1, fitted.C2))
     lanes = [formulations.npsvor(y, k, fitted.epsilon, C1 * weight, C2 * weight) for k in range(N_RANKS)]
     return [type(lane)(lane.hinges, kind, lane.n_samples) for lane in lanes]
 

@@ -1,6 +1,6 @@
 """The truth about small problems, from Clarabel, an interior-point solver for quadratic programs.
 
-It knows nothing of this library's algorithms: the dual and the primal are written down as they stand in
+It uses none of this library's algorithms: the dual and the primal are written down as they stand in
 `ordsvm.problem`, with K = LL' for the sake of conditioning, and handed over.
 """
 

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from benchmarks.datasets import DataMissing, svmlight
 from ordsvm import LinearNPSVOR, certify, formulations
-from ordsvm.linear import DCD1, DCD2
 from ordsvm.formulations.linear import binary, npsvor, one_vs_rest
+from ordsvm.linear import DCD1, DCD2
 from ordsvm.linear_problem import LaneTable
 from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
@@ -272,7 +272,7 @@ def test_no_features_and_nothing_but_zeros(make, solver):
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
 def test_one_rank_only(solver):
-    """No sample asks for anything but a score of 0."""
+    """Every sample's target is a score of 0."""
     X, y = data(7)
     solution = solve(X, np.zeros_like(y), npsvor(1, C1, C2, EPSILON), solver)
     assert solution.result.converged

@@ -17,7 +17,7 @@ from tests.oracle import primal_optimum
 from tests.reference.linear import solve_lanes, solve_thresholds
 
 C = 0.7
-WORTH = cost_weights(v_shaped_cost(N_RANKS, seed=5))
+COST_WEIGHT = cost_weights(v_shaped_cost(N_RANKS, seed=5))
 
 every_loss = pytest.mark.parametrize("squared", [False, True], ids=["plain", "squared"])
 
@@ -26,8 +26,8 @@ def two_sides(y):
     return (y >= N_RANKS // 2).astype(np.int32)
 
 
-def svc(sign, price):
-    return formulations.svc(np.where(sign, 1.0, -1.0), price, Treatment.PENALIZED)
+def svc(sign, C):
+    return formulations.svc(np.where(sign, 1.0, -1.0), C, Treatment.PENALIZED)
 
 
 # Every machine as a table over labels, and as the hinges of its lanes (or its one problem with thresholds).
@@ -53,8 +53,8 @@ CASES = {
         lambda y, w: [formulations.svor(y, N_RANKS, C * w)],
     ),
     "svor-cost": (
-        lambda y: (svor(N_RANKS, C, WORTH), y, None),
-        lambda y, w: [formulations.svor(y, N_RANKS, C * w, WORTH)],
+        lambda y: (svor(N_RANKS, C, COST_WEIGHT), y, None),
+        lambda y, w: [formulations.svor(y, N_RANKS, C * w, COST_WEIGHT)],
     ),
     "svor-zero-one": (
         lambda y: (svor(N_RANKS, C, cost_weights(cost_matrix("zero-one", N_RANKS))), y, None),
@@ -185,8 +185,8 @@ def test_any_feasible_variables_prove_bounds_of_the_optimum(name, squared):
 
 def test_violation_is_zero_at_an_optimum_known_by_hand():
     """One sample with x = 1 and target 3, no intercept, ε = 1: w = β goes up to 2 unless C holds it back."""
-    for price, best in ((5.0, 2.0), (0.5, 0.5)):
-        loss = losses(regression(price, 1.0), np.zeros(1, np.int32), None, np.array([3.0]), squared=False)
+    for value, best in ((5.0, 2.0), (0.5, 0.5)):
+        loss = losses(regression(value, 1.0), np.zeros(1, np.int32), None, np.array([3.0]), squared=False)
         for beta, violation in ((best, 0.0), (best - 0.25, 2.25 - best), (0.0, 2.0)):
             proof = certificate(np.ones((1, 1)), np.array([[beta]]), loss, intercept=False)
             assert proof.violation == pytest.approx(violation)

@@ -207,7 +207,7 @@ def test_a_C_per_sample_is_a_weight(name):
 
 
 def npsvor_with_weights(rank: int, seed: int = 9):
-    """The machine of one rank with prices C1 and C2 that differ from sample to sample; some are 0."""
+    """The machine of one rank with C1 and C2 that differ from sample to sample; some are 0."""
     X, y = random_data(seed)
     rng = np.random.default_rng(seed)
     C1, C2 = rng.uniform(0, 3, size=(2, len(y))) * (rng.random(size=(2, len(y))) > 0.1)

@@ -48,12 +48,12 @@ def variables(solution, loss):
 
 def random_lanes(rng, n_labels: int, n_lanes: int) -> LaneTable:
     """Losses of all kinds: one-sided, two-sided, none."""
-    price, side = rng.uniform(0.1, 1.5, size=(n_labels, n_lanes)), rng.integers(4, size=(n_labels, n_lanes))
+    cap, side = rng.uniform(0.1, 1.5, size=(n_labels, n_lanes)), rng.integers(4, size=(n_labels, n_lanes))
     return LaneTable(
-        lower=np.where((side == 0) | (side == 2), -price, 0.0),
-        upper=np.where((side == 1) | (side == 2), price, 0.0),
-        offset=rng.normal(size=price.shape),
-        epsilon=rng.uniform(0.0, 0.3, size=price.shape),
+        lower=np.where((side == 0) | (side == 2), -cap, 0.0),
+        upper=np.where((side == 1) | (side == 2), cap, 0.0),
+        offset=rng.normal(size=cap.shape),
+        epsilon=rng.uniform(0.0, 0.3, size=cap.shape),
     )
 
 
@@ -206,7 +206,7 @@ def test_kinds_of_data(kind, name, tol):
 
 
 def large(seed: int = 7, n_ranks: int = 9):
-    """Enough rows that threads are worth it."""
+    """Enough rows for threads to be used."""
     X, y = random_data(seed, n=1500, n_features=6, n_ranks=n_ranks)
     return X, y.astype(np.int32)
 

@@ -21,9 +21,9 @@ from ordsvm.solvers import (
     ParsmoLight,
     Solver,
     check_solver,
-    choose,
     solve,
 )
+from ordsvm.solvers.auto import Work, auto
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.oracle import dual_optimum
 
@@ -314,7 +314,7 @@ def test_auto_is_a_solver_that_fits(name, n):
     X, y = random_data(2, n=n)
     problem = FORMULATIONS[name](y, N_RANKS, 1.0)
     for kernel in (RBF(0.3), Custom(RBF(0.3))):
-        assert problem.treatment in choose("auto", problem, matrix_of(kernel, X)).accepts
+        assert problem.treatment in auto(Work.of(problem, kernel, X)).accepts
 
 
 @pytest.mark.parametrize("thresholds", Treatment)

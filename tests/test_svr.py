@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import (
 from benchmarks.datasets import DataMissing, table
 from ordsvm import GCD, SMO, SVR, certify, formulations
 from ordsvm.problem import Treatment
-from ordsvm.solvers import SOLVERS, shared_matrix
+from ordsvm.solvers import SOLVERS
 from tests.oracle import dual_optimum
 
 TIGHT = {"gamma": 0.4, "tol": 1e-8}
@@ -310,11 +310,6 @@ def test_clones_pickles_searches_and_columns():
 
 
 # Bad input
-
-
-@pytest.fixture
-def no_solver(monkeypatch):
-    monkeypatch.setattr(shared_matrix, "solve", lambda *arguments: pytest.fail("a solver was called"))
 
 
 X0, Y0 = noisy_line()

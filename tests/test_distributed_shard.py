@@ -8,7 +8,7 @@ from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard, Shared, Step, built, descend, prove, total
 from ordsvm.formulations import linear as table
 from ordsvm.solvers.linear.losses import certificate, losses, weights
-from ordsvm.solvers.linear.solve import Samples, squared_norms
+from ordsvm.solvers.linear.solve import SampleColumns, squared_norms
 from tests.cases import N_RANKS, random_data
 
 TABLES = {"npsvor": table.npsvor(N_RANKS, 0.5, 0.7, 0.1), "svor": table.svor(N_RANKS, 0.5)}
@@ -17,7 +17,7 @@ every_table = pytest.mark.parametrize("rows", TABLES.values(), ids=TABLES)
 
 def shard_of(X, y) -> Shard:
     norms = squared_norms(RowsInMemory(X), 1)
-    return Shard([X[:7], X[7:]], Samples(y.astype(np.int32), norms, X.shape[1]))
+    return Shard([X[:7], X[7:]], SampleColumns(y.astype(np.int32), norms, X.shape[1]))
 
 
 def halves(X, y):

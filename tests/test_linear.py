@@ -34,7 +34,7 @@ from ordsvm import (
     RoundedRegressor,
     certify,
 )
-from ordsvm.estimators.linear import base
+from ordsvm.estimators import linear as linear_machine
 from ordsvm.metrics import mae_scorer, mean_absolute_error
 from ordsvm.predictors import PREDICTORS
 from tests.cases import N_RANKS, random_data, v_shaped_cost
@@ -139,8 +139,8 @@ def test_the_reference_agrees_in_every_number(model, squared, monkeypatch):
     X, y = data(model, seed=62)
     estimator = model(C=0.5, loss=loss_name(model, squared), **TIGHT)
     ours = clone(estimator).fit(X, y)
-    monkeypatch.setattr(base, "solve_lanes", reference.solve_lanes)
-    monkeypatch.setattr(base, "solve_thresholds", reference.solve_thresholds)
+    monkeypatch.setattr(linear_machine, "solve_lanes", reference.solve_lanes)
+    monkeypatch.setattr(linear_machine, "solve_thresholds", reference.solve_thresholds)
     theirs = clone(estimator).fit(X, y)
     assert theirs.result_.solver == "reference"
     assert_same_machine(ours, theirs, X)
@@ -430,8 +430,8 @@ def seen(monkeypatch):
 
         return call
 
-    monkeypatch.setattr(base, "solve_lanes", watched(base.solve_lanes))
-    monkeypatch.setattr(base, "solve_thresholds", watched(base.solve_thresholds))
+    monkeypatch.setattr(linear_machine, "solve_lanes", watched(linear_machine.solve_lanes))
+    monkeypatch.setattr(linear_machine, "solve_thresholds", watched(linear_machine.solve_thresholds))
     return calls
 
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import KFold, cross_val_score
 
 from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, RankDCD, certify
-from ordsvm.estimators.linear import base
+from ordsvm.estimators import linear as linear_machine
 from ordsvm.metrics import mae_scorer
 from tests.cases import N_RANKS, random_data
 from tests.linear_cases import (
@@ -286,7 +286,7 @@ def test_tiny_and_huge_targets(scale, squared):
 @pytest.fixture
 def no_solver(monkeypatch):
     for name in ("solve_lanes", "solve_thresholds"):
-        monkeypatch.setattr(base, name, lambda *arguments, **options: pytest.fail("a solver was called"))
+        monkeypatch.setattr(linear_machine, name, lambda *arguments, **options: pytest.fail("a solver was called"))
 
 
 BAD_PARAMETERS = [

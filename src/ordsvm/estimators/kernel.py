@@ -95,7 +95,22 @@ class KernelMachine(Machine):
 
     @reports_to_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Trains on samples X with labels or targets y."""
+        """Train on samples X with labels or targets y.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Training samples; for a precomputed kernel, its values between them.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Multiplies C for every sample; None is 1.
+
+        Returns
+        -------
+        self : object
+            The trained machine.
+        """
         return self._prepare(X, y, sample_weight).run()
 
     # Prepare
@@ -235,7 +250,10 @@ class KernelMachine(Machine):
 
     @property
     def coef_(self) -> Floats:
-        """w of a linear machine; a row for every problem where dual_coef_ has rows."""
+        """Weights of the features of a machine with a linear kernel.
+
+        There is a row for every problem where dual_coef_ has rows.
+        """
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available with kernel='linear'.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.rank_scores import RankScores
@@ -16,11 +17,12 @@ from ordsvm.labels import Ranks
 from ordsvm.solvers.solution import LinearSolution
 
 
+@documented(LINEAR)
 class LinearNPSVOR(RankScores, LinearMachine):
-    """Linear nonparallel support vector ordinal regression (Shi et al. 2021): a score f_k for every rank k.
+    """Linear nonparallel support vector ordinal regression: a score f_k for every rank k.
 
     f_k(x) = w_k·x + intercept_k should be within epsilon of 0 on the samples of rank k, at most −1 on those below and
-    at least 1 on those above:
+    at least 1 on those above::
 
         min ½‖w_k‖² + ½·intercept_k² + C1 Σ_{y_i = k} max(0, |f_k(x_i)| − epsilon)
                                      + C2 Σ_{y_i ≠ k} max(0, 1 − s_ik f_k(x_i)),   s_ik = +1 if y_i > k else −1
@@ -31,50 +33,60 @@ class LinearNPSVOR(RankScores, LinearMachine):
     Parameters
     ----------
     C : float, default=1.0
-        The price of a unit of loss, where C1 or C2 does not say otherwise.
-    C1, C2 : float or None, default=None
-        The price for the samples of a score's own rank, and for those of other ranks; None is C.
+        Weight of the losses against ½‖w‖², where C1 or C2 does not say otherwise.
+    C1 : float or None, default=None
+        The same for the samples of a score's own rank; None is C.
+    C2 : float or None, default=None
+        The same for samples of other ranks; None is C.
     epsilon : float, default=0.1
         How far from 0 a score may be on its own rank without a loss.
-    predictor : {"ordered", "nearest"}, default="ordered"
-        What makes a rank of the scores. "ordered", the paper's r_new, counts the k with f_k(x) + f_{k+1}(x) > 0;
-        "nearest", its r_old, takes the k with the least |f_k(x)|. See `ordsvm.predictors`. May be changed after
-        training.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        What is lost, or the square of it.
-    fit_intercept : bool, default=True
-        Whether the scores have intercepts. They are penalised: with features far from 0, centre them.
-    class_weight : dict, "balanced" or None, default=None
-        Multiplies C1 and C2 for the samples of a class.
-    categories : sequence or None, default=None
-        The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
-    tol : float, default=0.01
-        Training stops when the relative duality gap of all ranks together is at most this.
-    max_iter : int, default=1000
-        The largest number of passes over the samples; -1 for no limit.
-    time_limit : float or None, default=None
-        Seconds; training stops with a usable model and a `ConvergenceWarning`.
-    solver : "auto", "rank-dcd", "dcd-1", "dcd-2" or an options object, default="auto"
+    {predictor}
+    {loss}
+    {fit_intercept}
+    {class_weight}
+    {categories}
+    {tol}
+    {max_iter}
+    {time_limit}
+    solver : {"auto", "rank-dcd", "dcd-1", "dcd-2"} or solver object, default="auto"
         "auto" is "rank-dcd"; "dcd-1" and "dcd-2" are the paper's, for loss="hinge". Options go into `RankDCD`, `DCD1`
-        or `DCD2`.
-    warm_start : bool, default=False
-        Start from the dual variables of the previous fit; "dcd-1" and "dcd-2" start from 0 all the same.
-    callback : callable or None, default=None
-        Called with a `Progress` several times a second; returning True stops training.
-    verbose : bool, default=False
-        Write a line about every pass to stderr, or several a second where passes are short.
-    n_threads : int or None, default=None
-        None is every core that this process may use; ranks are divided among them.
-    random_state : int, RandomState or None, default=None
-        Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
+        or `DCD2`. The paper's solvers start from 0 whatever warm_start is.
+    {warm_start}
+    {callback}
+    {verbose}
+    {n_threads}
+    {random_state}
 
     Attributes
     ----------
-    classes_ : the labels, lowest first
-    coef_ : array of shape (n_ranks, n_features)
-    intercept_ : array of shape (n_ranks,)
-    result_ : `FitResult` of all ranks together, with the duality gap that proves how good the model is
-    n_iter_ : passes over the samples
+    {classes_}
+    coef_ : ndarray of shape (n_classes, n_features_in_)
+        Weights of the features in the score of every rank.
+    intercept_ : ndarray of shape (n_classes,)
+        Added to the scores.
+    {result_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    NPSVOR : The same with a kernel.
+    LinearSVOR : One score for all ranks.
+    RowStore : Rows that do not fit into memory.
+
+    References
+    ----------
+    .. [1] Y. Shi et al., "Linear nonparallel support vector ordinal regression", 2021.
+
+    Examples
+    --------
+    >>> from ordsvm import LinearNPSVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = LinearNPSVOR(C=0.1).fit(X, y)
+    >>> model.rank_scores(X[:2]).shape
+    (2, 3)
     """
 
     _solvers = ("rank-dcd", "dcd-1", "dcd-2")

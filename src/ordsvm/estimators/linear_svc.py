@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm._typing import Floats
+from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.validation import classes_that_count, sample_C, warn_left_out, weighted_C, weights_or_none
@@ -18,50 +19,56 @@ from ordsvm.labels import Ranks, encode_classes
 from ordsvm.solvers.solution import LinearSolution
 
 
+@documented(LINEAR)
 class LinearSVC(ClassifierMixin, LinearMachine):
     """Linear support vector classification with a certified duality gap: scikit-learn's problem of the same name.
 
-    min ½‖w‖² + ½·intercept² + C Σ_i max(0, 1 − s_i (w·x_i + intercept)),   s_i = ±1; with squared_hinge, max(…)²
+    Two classes make one problem, more of them one for every class against the rest::
 
-    Two classes make one such problem, more of them one for every class against the rest. As in scikit-learn's LinearSVC
-    the intercept is penalised: with features far from 0, centre them.
+        min ½‖w‖² + ½·intercept² + C Σ_i max(0, 1 − s_i (w·x_i + intercept)),   s_i = ±1; with squared_hinge, max(…)²
+
+    As in scikit-learn's LinearSVC the intercept is penalised. There the default loss is "squared_hinge".
 
     Parameters
     ----------
-    C : float, default=1.0
-        The price of a unit of loss.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        scikit-learn's default is "squared_hinge".
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    class_weight : dict, "balanced" or None, default=None
-        Multiplies C for the samples of a class.
-    tol : float, default=0.01
-        Training stops when the relative duality gap of all classes together is at most this.
-    max_iter : int, default=1000
-        The largest number of passes over the samples; -1 for no limit.
-    time_limit : float or None, default=None
-        Seconds; training stops with a usable model and a `ConvergenceWarning`.
-    solver : "auto", "rank-dcd" or `RankDCD`, default="auto"
-        A name, or an options object.
-    warm_start : bool, default=False
-        Start from the dual variables of the previous fit.
-    callback : callable or None, default=None
-        Called with a `Progress` several times a second; returning True stops training.
-    verbose : bool, default=False
-        Write a line about every pass to stderr, or several a second where passes are short.
-    n_threads : int or None, default=None
-        None is every core that this process may use.
-    random_state : int, RandomState or None, default=None
-        Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
+    {C}
+    {loss}
+    {fit_intercept}
+    {class_weight}
+    {tol}
+    {max_iter}
+    {time_limit}
+    {solver}
+    {warm_start}
+    {callback}
+    {verbose}
+    {n_threads}
+    {random_state}
 
     Attributes
     ----------
-    classes_ : the labels, sorted
-    coef_ : array of shape (n_classes, n_features), or (1, n_features) for two classes
-    intercept_ : array of shape (n_classes,) or (1,)
-    result_ : `FitResult`, with the duality gap that proves how good the model is
-    n_iter_ : passes over the samples
+    {sorted_classes_}
+    coef_ : ndarray of shape (n_classes, n_features_in_) or (1, n_features_in_)
+        Weights of the features; one row for two classes.
+    intercept_ : ndarray of shape (n_classes,) or (1,)
+        Added to the scores.
+    {result_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    SVC : The same with a kernel.
+    LinearSVOR : For labels that have an order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ordsvm import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LinearSVC().fit(X, y).coef_.shape
+    (3, 4)
     """
 
     classes_: NDArray[Any]
@@ -98,12 +105,34 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         self.random_state = random_state
 
     def decision_function(self, X: Any) -> Floats:
-        """w·x + intercept: a column for every class; for two, one number a sample, which speaks for the second."""
+        """Compute w·x + intercept for every class.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            Decision values; for two classes one number, which speaks for the second.
+        """
         margins = self._margins(X)
         return margins[:, 0] if len(self.classes_) == 2 else margins
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest decision value."""
+        """Predict the class with the largest decision value.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
         margins = self.decision_function(X)
         return self.classes_[(margins >= 0).astype(np.int64) if margins.ndim == 1 else margins.argmax(axis=1)]
 

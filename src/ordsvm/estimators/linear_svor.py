@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm._typing import Flags, Floats
+from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.threshold_model import require_cost_weights
@@ -22,51 +23,62 @@ from ordsvm.solvers.solution import LinearSolution
 from ordsvm.thresholds import Levels, ranks_of
 
 
+@documented(LINEAR)
 class LinearSVOR(ClassifierMixin, LinearMachine):
-    """Linear support vector ordinal regression (the concise SVOR of Gu et al. 2020): a score w·x, cut by thresholds.
+    """Linear support vector ordinal regression: a score w·x, cut into ranks by thresholds.
 
-    min ½‖w‖² + ½‖b‖² + C Σ_i Σ_k |cost(y_i, k+1) − cost(y_i, k)| · max(0, 1 − s_ik (w·x_i − b_k))
+    The concise SVOR with weights of features; it is `SVOR` with a linear kernel, and RedSVM::
 
-    with s_ik = +1 if y_i > k else −1, and max(…)² for squared_hinge. It is `SVOR` with a linear kernel, and RedSVM.
+        min ½‖w‖² + ½‖b‖² + C Σ_i Σ_k |cost(y_i, k+1) − cost(y_i, k)| · max(0, 1 − s_ik (w·x_i − b_k))
+
+    with s_ik = +1 if y_i > k else −1, and max(…)² for squared_hinge.
 
     Parameters
     ----------
-    C : float, default=1.0
-        The price of a unit of loss.
-    cost : {"absolute", "zero-one", "squared"} or matrix, default="absolute"
-        cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        What is lost beyond the margin, or the square of it.
-    class_weight : dict, "balanced" or None, default=None
-        Multiplies C for the samples of a class.
-    categories : sequence or None, default=None
-        The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
-    tol : float, default=0.01
-        Training stops when the relative duality gap is at most this.
-    max_iter : int, default=1000
-        The largest number of passes over the samples; -1 for no limit.
-    time_limit : float or None, default=None
-        Seconds; training stops with a usable model and a `ConvergenceWarning`.
-    solver : "auto", "rank-dcd" or `RankDCD`, default="auto"
-        A name, or an options object.
-    warm_start : bool, default=False
-        Start from the dual variables of the previous fit.
-    callback : callable or None, default=None
-        Called with a `Progress` several times a second; returning True stops training.
-    verbose : bool, default=False
-        Write a line about every pass to stderr, or several a second where passes are short.
-    n_threads : int or None, default=None
-        None is every core that this process may use.
-    random_state : int, RandomState or None, default=None
-        Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
+    {C}
+    {cost}
+    {loss}
+    {class_weight}
+    {categories}
+    {tol}
+    {max_iter}
+    {time_limit}
+    {solver}
+    {warm_start}
+    {callback}
+    {verbose}
+    {n_threads}
+    {random_state}
 
     Attributes
     ----------
-    classes_ : the labels, lowest first
-    coef_ : array of shape (n_features,)
-    thresholds_ : array of len(classes_) − 1; the predicted rank is the first k with w·x < thresholds_[k]
-    result_ : `FitResult`, with the duality gap that proves how good the model is
-    n_iter_ : passes over the samples
+    {classes_}
+    coef_ : ndarray of shape (n_features_in_,)
+        Weights of the features.
+    {thresholds_}
+    {result_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    SVOR : The same with a kernel.
+    LinearNPSVOR : A score for every rank.
+    RowStore : Rows that do not fit into memory.
+
+    References
+    ----------
+    .. [1] B. Gu et al., "Asynchronous parallel large-scale support vector ordinal regression", 2020.
+
+    Examples
+    --------
+    >>> from ordsvm import LinearSVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks()
+    >>> model = LinearSVOR(C=0.1).fit(X, y)
+    >>> model.result_.relative_gap <= 0.01
+    True
     """
 
     classes_: NDArray[Any]
@@ -106,11 +118,33 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         self.random_state = random_state
 
     def decision_function(self, X: Any) -> Floats:
-        """The score w·x, one number a sample; compare it with `thresholds_`."""
+        """Compute the score w·x of every sample, to be compared with `thresholds_`.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores.
+        """
         return self._scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the first threshold above the score, or the highest label if there is none."""
+        """Predict the label of the first threshold above the score, or the highest label if there is none.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
         score = self.decision_function(X)
         return self.classes_[ranks_of(score, self.thresholds_)]
 

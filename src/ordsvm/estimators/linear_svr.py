@@ -10,6 +10,7 @@ from sklearn.utils import check_consistent_length
 
 from ordsvm._typing import Floats
 from ordsvm.checks import check_number
+from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.validation import check_sample_weight, check_targets, weighted_C, weights_or_none
@@ -17,49 +18,56 @@ from ordsvm.formulations import linear
 from ordsvm.solvers.solution import LinearSolution
 
 
+@documented(LINEAR)
 class LinearSVR(RegressorMixin, LinearMachine):
-    """Linear ε-insensitive regression with a certified duality gap: scikit-learn's problem of the same name.
+    """Linear support vector regression with a certified duality gap: scikit-learn's problem of the same name.
 
-    min ½‖w‖² + ½·intercept² + C Σ_i max(0, |y_i − w·x_i − intercept| − epsilon);   squared: max(…)²
+    On ranks, rounded by `RoundedRegressor`, it is the simplest ordinal model::
+
+        min ½‖w‖² + ½·intercept² + C Σ_i max(0, |y_i − w·x_i − intercept| − epsilon);   squared: max(…)²
 
     As in scikit-learn's LinearSVR the intercept is penalised: with targets or features far from 0, centre them.
-    On ranks, rounded by `RoundedRegressor`, it is the simplest ordinal model.
 
     Parameters
     ----------
-    C : float, default=1.0
-        The price of a unit of error beyond epsilon.
-    epsilon : float, default=0.1
-        Half the width of the tube in which errors are free.
+    {C}
+    {epsilon}
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         Whether errors beyond epsilon are squared.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    tol : float, default=0.01
-        Training stops when the relative duality gap is at most this.
-    max_iter : int, default=1000
-        The largest number of passes over the samples; -1 for no limit.
-    time_limit : float or None, default=None
-        Seconds; training stops with a usable model and a `ConvergenceWarning`.
-    solver : "auto", "rank-dcd" or `RankDCD`, default="auto"
-        A name, or an options object.
-    warm_start : bool, default=False
-        Start from the dual variables of the previous fit.
-    callback : callable or None, default=None
-        Called with a `Progress` several times a second; returning True stops training.
-    verbose : bool, default=False
-        Write a line about every pass to stderr, or several a second where passes are short.
-    n_threads : int or None, default=None
-        None is every core that this process may use.
-    random_state : int, RandomState or None, default=None
-        Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
+    {fit_intercept}
+    {tol}
+    {max_iter}
+    {time_limit}
+    {solver}
+    {warm_start}
+    {callback}
+    {verbose}
+    {n_threads}
+    {random_state}
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-    intercept_ : array of shape (1,)
-    result_ : `FitResult`, with the duality gap that proves how good the model is
-    n_iter_ : passes over the samples
+    coef_ : ndarray of shape (n_features_in_,)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,)
+        Added to the score.
+    {result_}
+    {n_iter_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    SVR : The same with a kernel.
+    RoundedRegressor : Makes an ordinal model of it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ordsvm import LinearSVR
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> LinearSVR().fit(X, y - y.mean()).coef_.shape
+    (10,)
     """
 
     _loss_names = ("epsilon_insensitive", "squared_epsilon_insensitive")
@@ -96,7 +104,18 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self.random_state = random_state
 
     def predict(self, X: Any) -> Floats:
-        """w·x + intercept, one number a sample."""
+        """Predict w·x + intercept.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted targets.
+        """
         return self._margins(X)
 
     def _check_parameters(self) -> None:

@@ -10,6 +10,7 @@ from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
 from ordsvm._typing import Floats
+from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.kernel import KernelMachine, KernelTask, Trained, intercepts
 from ordsvm.estimators.rank_scores import RankScores
@@ -19,11 +20,12 @@ from ordsvm.problem import Problem
 from ordsvm.result import FitResult
 
 
+@documented(KERNEL)
 class NPSVOR(RankScores, KernelMachine):
-    """Nonparallel support vector ordinal regression (Shi et al. 2021): a score f_k for every rank k.
+    """Nonparallel support vector ordinal regression: a score f_k for every rank k.
 
     f_k should be within epsilon of 0 on the samples of rank k, at most −1 on those below and at least 1 on those
-    above. The ranks are independent problems over the same samples, which share the cached rows of the kernel matrix:
+    above. The ranks are independent problems over the same samples, which share the cached rows of the kernel matrix::
 
         min ½‖w_k‖² + ½·intercept_k² + C1 Σ_{y_i = k} max(0, |f_k(x_i)| − epsilon)
                                      + C2 Σ_{y_i ≠ k} max(0, 1 − s_ik f_k(x_i)),   s_ik = +1 if y_i > k else −1
@@ -34,57 +36,67 @@ class NPSVOR(RankScores, KernelMachine):
     Parameters
     ----------
     C : float, default=1.0
-        The price of a unit of loss, where C1 or C2 does not say otherwise.
-    C1, C2 : float or None, default=None
-        The price for the samples of the machine's own rank, and for those of other ranks; None is C. The paper finds
-        that it gains little by different ones.
+        Weight of the losses against ½‖w‖², where C1 or C2 does not say otherwise.
+    C1 : float or None, default=None
+        The same for the samples of the machine's own rank; None is C.
+    C2 : float or None, default=None
+        The same for samples of other ranks; None is C. The paper finds that different ones gain little.
     epsilon : float, default=0.1
         How far from 0 a score may be on the machine's own rank without a loss.
-    predictor : {"ordered", "nearest"}, default="ordered"
-        What makes a rank of the scores. "ordered", the paper's r_new, counts the k with f_k(x) + f_{k+1}(x) > 0;
-        "nearest", its r_old, takes the k with the least |f_k(x)|. See `ordsvm.predictors`. May be changed after
-        training.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns the matrix of kernel values between them.
-    gamma : {"scale", "auto"} or float, default="scale"
-        As in scikit-learn.
-    degree, coef0 : float
-        Of the polynomial and sigmoid kernels.
-    tol : float, default=1e-3
-        Training stops when, for every rank, both the violation of the optimality conditions and the relative
-        duality gap are at most this.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix; never exceeded.
-    max_iter : int, default=-1
-        The largest number of steps for every rank; -1 for no limit.
-    time_limit : float or None, default=None
-        Seconds for all ranks; training stops with a usable model and a `ConvergenceWarning`.
-    solver : str or solver object, default="auto"
-        A name such as "gcd" or an options object such as `AsyAGCD(max_shrink_iter=1000)`.
-    class_weight : dict, "balanced" or None, default=None
-        Multiplies C1 and C2 for the samples of a class.
-    categories : sequence or None, default=None
-        The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
-    warm_start : bool, default=False
-        Start from the dual variables of the previous fit.
-    callback : callable or None, default=None
-        Called with a `Progress` of the rank under way several times a second; returning True stops training.
-    verbose : bool, default=False
-        Write a line about the progress to stderr several times a second.
-    n_threads : int or None, default=None
-        For prediction and the solvers that take several; None is every core that this process may use.
+    {predictor}
+    {kernel}
+    {gamma}
+    {degree}
+    {coef0}
+    {tol}
+    {cache_size}
+    {max_iter}
+    {time_limit}
+    {solver}
+    {class_weight}
+    {categories}
+    {warm_start}
+    {callback}
+    {verbose}
+    {n_threads}
 
     Attributes
     ----------
-    classes_ : the labels, lowest first
-    support_, support_vectors_ : the samples in the scores, and where they are in X
-    dual_coef_ : array of shape (n_ranks, n_SV), their weights β in the score of every rank, 0 where they have none
-    intercept_ : array of shape (n_ranks,)
-    coef_ : array of shape (n_ranks, n_features), for the linear kernel
-    result_ : `FitResult` of all ranks together, with the duality gap that proves how good the model is
-    results_ : list of the `FitResult` of every rank
-    n_iter_ : array of shape (n_ranks,), steps of the solver
-    kernel_ : the kernel, with the gamma that was used
+    {classes_}
+    {support_}
+    {support_vectors_}
+    dual_coef_ : ndarray of shape (n_classes, n_SV)
+        Weights β in the score of every rank, 0 where a sample has none.
+    intercept_ : ndarray of shape (n_classes,)
+        Added to the scores.
+    coef_ : ndarray of shape (n_classes, n_features_in_)
+        Weights of the features, for the linear kernel.
+    {result_}
+    results_ : list of FitResult
+        The same for every rank.
+    n_iter_ : ndarray of shape (n_classes,)
+        Steps of the solver.
+    {kernel_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    LinearNPSVOR : The same with weights of features instead of a kernel, for many or sparse samples.
+    SVOR : One score for all ranks.
+
+    References
+    ----------
+    .. [1] Y. Shi et al., "Linear nonparallel support vector ordinal regression", 2021.
+
+    Examples
+    --------
+    >>> from ordsvm import NPSVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = NPSVOR(gamma=0.05).fit(X[:60], y[:60])
+    >>> model.rank_scores(X[:2]).shape
+    (2, 3)
     """
 
     intercept_: Floats

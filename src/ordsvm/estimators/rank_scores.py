@@ -29,21 +29,52 @@ class RankScores(ClassifierMixin):
     classes_: NDArray[Any]
 
     def rank_scores(self, X: Any) -> Floats:
-        """f_k(x): a row for every sample, a column for every rank; near 0 on the rank, positive above it."""
+        """Compute f_k(x) for every rank k: near 0 on the rank, positive above it, negative below.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples; for a precomputed kernel, its values between them and the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Scores, a column for every rank.
+        """
         margins: Floats = self._margins(X)
         return margins
 
     def decision_function(self, X: Any) -> Floats:
-        """The margin of every rank by the predictor in use: a column for each, the largest that of the predicted rank.
+        """Compute the margin of every rank by the predictor in use; the largest is that of the predicted rank.
 
-        It is positive for the predicted rank and negative for the others. For two ranks it is one number a sample,
-        as scikit-learn has it: the margin of the higher rank.
+        It is positive for the predicted rank and negative for the others.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples; for a precomputed kernel, its values between them and the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            Margins; for two ranks, as in scikit-learn, that of the higher rank alone.
         """
         margins = self._predictor().margins(self.rank_scores(X))
         return margins[:, 1] if len(self.classes_) == 2 else margins
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the rank that the predictor makes of the scores."""
+        """Predict the label of the rank that the predictor makes of the scores.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples; for a precomputed kernel, its values between them and the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
         ranks = self._predictor().ranks(self.rank_scores(X))
         return self.classes_[ranks]
 

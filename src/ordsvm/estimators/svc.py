@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ordsvm import formulations
 from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.checks import check_choice, check_flag
+from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
@@ -23,73 +24,91 @@ from ordsvm.problem import Problem
 from ordsvm.result import FitResult
 
 
+@documented(KERNEL)
 class SVC(ClassifierMixin, InterceptMachine):
     """Support vector classification, with scikit-learn's parameters and a certified duality gap.
 
-    More than two classes make one binary problem for every pair of classes or one for every class against the rest.
-    All problems share the cached rows of the kernel matrix.
+    More than two classes make one binary problem for every pair of classes or one for every class against the rest. All
+    problems share the cached rows of the kernel matrix.
 
     Parameters
     ----------
-    C : float, default=1.0
-        The price of a unit of hinge loss.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns the matrix of kernel values between them.
-    gamma : {"scale", "auto"} or float, default="scale"
-        As in scikit-learn.
-    degree, coef0 : float
-        Of the polynomial and sigmoid kernels.
-    intercept : {"free", "penalized", "none"}, default="free"
-        "free" is scikit-learn's. "penalized" adds ½·intercept² to the objective, "none" leaves the intercept out:
-        these two make the simpler problem that the box solvers (gcd and the asynchronous ones) need.
+    {C}
+    {kernel}
+    {gamma}
+    {degree}
+    {coef0}
+    {intercept}
     multi_class : {"ovo", "ovr"}, default="ovo"
-        What is trained for more than two classes: "ovo" a problem for every pair of classes, as in scikit-learn;
-        "ovr" one for every class against the rest.
+        What is trained for more than two classes: "ovo" a problem for every pair of classes, as in scikit-learn; "ovr"
+        one for every class against the rest.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        What `decision_function` returns for more than two classes: a column for every class, or (with
-        multi_class="ovo" only) one for every pair.
+        What `decision_function` returns for more than two classes: a column for every class, or (with multi_class="ovo"
+        only) one for every pair.
     break_ties : bool, default=False
         Whether classes with equally many votes are told apart by `decision_function`; otherwise the first one wins.
         Costs time. For multi_class="ovo" and decision_function_shape="ovr".
-    class_weight : dict, "balanced" or None, default=None
-        Multiplies C for the samples of a class.
-    tol : float, default=1e-3
-        Training stops when, for every problem, both the violation of the optimality conditions and the relative
-        duality gap are at most this.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix; never exceeded.
-    max_iter : int, default=-1
-        The largest number of steps for every binary problem; -1 for no limit.
-    time_limit : float or None, default=None
-        Seconds for all problems; training stops with a usable model and a `ConvergenceWarning`.
-    solver : str or solver object, default="auto"
-        A name such as "smo" or an options object such as `SMO(selection="mvp")`.
-    warm_start : bool, default=False
-        Start from the dual variables of the previous fit.
-    callback : callable or None, default=None
-        Called with a `Progress` of the problem under way several times a second; returning True stops training.
-    verbose : bool, default=False
-        Write a line about the progress to stderr several times a second.
-    n_threads : int or None, default=None
-        For prediction and the solvers that take several; None is every core that this process may use.
+    {class_weight}
+    {tol}
+    {cache_size}
+    {max_iter}
+    {time_limit}
+    {solver}
+    {warm_start}
+    {callback}
+    {verbose}
+    {n_threads}
 
     Attributes
     ----------
-    classes_ : the labels, sorted
-    support_, support_vectors_ : the samples in the decision values, class by class, and where they are in X
-    n_support_ : how many of them are of each class
-    dual_coef_ : array of shape (n_problems, n_SV), their weights β in every binary problem, 0 where they have none.
-        scikit-learn packs the same numbers for "ovo" into n_classes − 1 rows
-    intercept_ : array of shape (n_problems,)
-    coef_ : array of shape (n_problems, n_features), for the linear kernel
-    result_ : `FitResult` of all problems together, with the duality gap that proves how good the model is
-    results_ : list of the `FitResult` of every problem
-    n_iter_ : array of shape (n_problems,), steps of the solver
-    kernel_ : the kernel, with the gamma that was used
+    {sorted_classes_}
+    {support_}
+    {support_vectors_}
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class; they are sorted by class.
+    dual_coef_ : ndarray of shape (n_problems, n_SV)
+        Weights β in every binary problem, 0 where a sample has none. scikit-learn packs the same numbers for "ovo" into
+        n_classes − 1 rows.
+    intercept_ : ndarray of shape (n_problems,)
+        Added to the scores.
+    coef_ : ndarray of shape (n_problems, n_features_in_)
+        Weights of the features, for the linear kernel.
+    {result_}
+    results_ : list of FitResult
+        The same for every problem.
+    n_iter_ : ndarray of shape (n_problems,)
+        Steps of the solver.
+    {kernel_}
+    {n_features_in_}
+    {feature_names_in_}
 
-    The problems are those of the pairs (0, 1), (0, 2), ..., (1, 2), ..., a positive value speaking for the first of
-    the pair; or of the classes, a positive value speaking for the class. Two classes make one problem, a positive
-    value speaking for the second class.
+    See Also
+    --------
+    LinearSVC : The same with weights of features instead of a kernel, for many or sparse samples.
+    SVOR : For labels that have an order.
+
+    Notes
+    -----
+    The problems are those of the pairs (0, 1), (0, 2), ..., (1, 2), ..., a positive value speaking for the first of the
+    pair; or of the classes, a positive value speaking for the class. Two classes make one problem, a positive value
+    speaking for the second class.
+
+    References
+    ----------
+    .. [1] B. Gu et al., "Asynchronous parallel greedy coordinate descent for support vector machines", 2018.
+    .. [2] A. Manno, L. Palagi, S. Sagratella, "Parallel decomposition methods for linearly constrained problems subject
+       to simple bound with application to the SVMs training", Computational Optimization and Applications 71, 2018.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ordsvm import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SVC().fit(X, y)
+    >>> model.result_.converged
+    True
+    >>> model.predict(X[::50]).tolist()
+    [0, 1, 2]
     """
 
     classes_: NDArray[Any]
@@ -140,10 +159,20 @@ class SVC(ClassifierMixin, InterceptMachine):
         self.n_threads = n_threads
 
     def decision_function(self, X: Any) -> Floats:
-        """How much speaks for a class: one number a sample for two classes, else a column for every class or pair.
+        """Compute how much speaks for every class, or for the first class of every pair.
 
         For machines of pairs, the column of a class holds its votes plus a term between −1/3 and 1/3 that grows
         with the sum of the decision values in its favour.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples; for a precomputed kernel, its values between them and the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_columns)
+            One number a sample for two classes, else a column for every class or pair.
         """
         margins = self._margins(X)
         if len(self.classes_) == 2:
@@ -154,7 +183,18 @@ class SVC(ClassifierMixin, InterceptMachine):
         return _votes(margins, len(self.classes_), ties_to_first=True) + _confidence(margins, len(self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the most votes, or the largest decision value where each class has one."""
+        """Predict the class with the most votes, or the largest decision value where each class has one.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples; for a precomputed kernel, its values between them and the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
         check_is_fitted(self)
         if len(self.classes_) == 2:
             return self.classes_[(self.decision_function(X) >= 0).astype(np.int64)]

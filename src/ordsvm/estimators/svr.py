@@ -11,62 +11,73 @@ from sklearn.utils import check_consistent_length
 from ordsvm import formulations
 from ordsvm._typing import Floats, Ints
 from ordsvm.checks import check_number
+from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
 from ordsvm.estimators.validation import check_sample_weight, check_targets, weighted_C
 
 
+@documented(KERNEL)
 class SVR(RegressorMixin, InterceptMachine):
-    """ε-insensitive support vector regression, with scikit-learn's parameters and a certified duality gap.
+    """Support vector regression with the ε-insensitive loss, scikit-learn's parameters and a certified duality gap.
 
     Errors up to epsilon are free; beyond it every unit costs C.
 
     Parameters
     ----------
-    C : float, default=1.0
-        The price of a unit of error beyond epsilon.
-    epsilon : float, default=0.1
-        Half the width of the tube in which errors are free.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns the matrix of kernel values between them.
-    gamma : {"scale", "auto"} or float, default="scale"
-        As in scikit-learn.
-    degree, coef0 : float
-        Of the polynomial and sigmoid kernels.
-    intercept : {"free", "penalized", "none"}, default="free"
-        "free" is scikit-learn's. "penalized" adds ½·intercept² to the objective, "none" leaves the intercept out:
-        these two make the simpler problem that the box solvers (gcd and the asynchronous ones) need.
-    tol : float, default=1e-3
-        Training stops when both the violation of the optimality conditions and the relative duality gap are
-        at most this.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix; never exceeded.
-    max_iter : int, default=-1
-        The largest number of steps; -1 for no limit.
-    time_limit : float or None, default=None
-        Seconds; training stops with a usable model and a `ConvergenceWarning`.
-    solver : str or solver object, default="auto"
-        A name such as "smo" or an options object such as `SMO(selection="mvp")`.
-    warm_start : bool, default=False
-        Start from the dual variables of the previous fit.
-    callback : callable or None, default=None
-        Called with a `Progress` several times a second; returning True stops training.
-    verbose : bool, default=False
-        Write a line about the progress to stderr several times a second.
-    n_threads : int or None, default=None
-        For prediction and the solvers that take several; None is every core that this process may use.
+    {C}
+    {epsilon}
+    {kernel}
+    {gamma}
+    {degree}
+    {coef0}
+    {intercept}
+    {tol}
+    {cache_size}
+    {max_iter}
+    {time_limit}
+    {solver}
+    {warm_start}
+    {callback}
+    {verbose}
+    {n_threads}
 
     Attributes
     ----------
-    support_, support_vectors_ : the samples in the prediction, and where they are in X
-    n_support_ : array of shape (1,), how many they are
-    dual_coef_ : array of shape (1, n_SV), their weights β
-    intercept_ : array of shape (1,)
-    coef_ : array of shape (1, n_features), for the linear kernel
-    result_ : `FitResult`, with the duality gap that proves how good the model is
-    n_iter_ : steps of the solver
-    kernel_ : the kernel, with the gamma that was used
+    {support_}
+    {support_vectors_}
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Their weights β.
+    intercept_ : ndarray of shape (1,)
+        Added to the score.
+    coef_ : ndarray of shape (1, n_features_in_)
+        Weights of the features, for the linear kernel.
+    {result_}
+    {n_iter_}
+    {kernel_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    LinearSVR : The same with weights of features instead of a kernel, for many or sparse samples.
+    RoundedRegressor : Makes an ordinal model of it.
+
+    References
+    ----------
+    .. [1] B. Gu et al., "Asynchronous parallel greedy coordinate descent for support vector machines", 2018.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ordsvm import SVR
+    >>> X, y = load_diabetes(return_X_y=True, scaled=True)
+    >>> model = SVR(C=100.0).fit(X, y)
+    >>> model.result_.converged
+    True
     """
 
     n_support_: Ints
@@ -109,7 +120,18 @@ class SVR(RegressorMixin, InterceptMachine):
         self.n_threads = n_threads
 
     def predict(self, X: Any) -> Floats:
-        """f(x) + intercept, one number a sample."""
+        """Predict f(x) + intercept.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples; for a precomputed kernel, its values between them and the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted targets.
+        """
         return self._margins(X)[:, 0]
 
     def _check_parameters(self) -> None:

@@ -32,7 +32,10 @@ from ordsvm.thresholds import ranks_of
 
 
 class ThresholdModel(ClassifierMixin, KernelMachine):
-    """A score f(x), cut into ranks by thresholds. A model names its formulation; one with costs takes `init_with_cost`."""
+    """A score f(x), cut into ranks by thresholds.
+
+    A model names its formulation; one with costs takes `init_with_cost`.
+    """
 
     formulation: ClassVar[ThresholdFormulation]
     classes_: NDArray[Any]
@@ -86,20 +89,56 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     @reports_to_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Self:
-        """Trains on samples X with labels y.
+        """Train on samples X with labels y.
 
-        `validation=(X_val, y_val)`: samples whose errors are to be recorded in `result_.history`, and used for early
-        stopping. With a precomputed kernel X_val has a column for every training sample. In a pipeline X_val is taken
-        as it is: transform it first.
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Training samples; for a precomputed kernel, its values between them.
+        y : array-like of shape (n_samples,)
+            Labels, in the order that `categories`, their dtype or their values give.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Multiplies C for every sample; None is 1.
+        validation : tuple (X_val, y_val) or None, default=None
+            Samples whose errors are recorded in `result_.history`, and used for early stopping. With a precomputed
+            kernel X_val has a column for every training sample. In a pipeline X_val is taken as it is: transform it
+            first.
+
+        Returns
+        -------
+        self : object
+            The trained machine.
         """
         return self._prepare(X, y, sample_weight, validation).run()
 
     def decision_function(self, X: Any) -> Floats:
-        """The score f(x), one number a sample; compare it with `thresholds_`."""
+        """Compute the score f(x) of every sample, to be compared with `thresholds_`.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples; for a precomputed kernel, its values between them and the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores.
+        """
         return self._scores(self._check_new_data(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the first threshold above the score, or the highest label if there is none."""
+        """Predict the label of the first threshold above the score, or the highest label if there is none.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Samples; for a precomputed kernel, its values between them and the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
         score = self.decision_function(X)
         return self.classes_[ranks_of(score, self.thresholds_)]
 

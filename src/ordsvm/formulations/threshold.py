@@ -10,8 +10,8 @@ thresholds b:
     shashua_levin    min ½‖w‖²         + the same, b in any order
 
 A cost is paid threshold by threshold: going from rank k to rank k + 1 in the prediction changes the cost of a sample of
-rank y by cost[y, k + 1] − cost[y, k], and the hinge of that sample at threshold k gets the absolute value of that change
-as its share of C. This is right for rows that fall up to the true rank and rise after it.
+rank y by cost[y, k + 1] − cost[y, k], and the hinge of that sample at threshold k gets the absolute value of that
+change as its share of C. This is right for rows that fall up to the true rank and rise after it.
 """
 
 from __future__ import annotations
@@ -83,12 +83,12 @@ class ThresholdFormulation:
 #: constraint, and b = −γ is unique.
 svor = ThresholdFormulation("all", Treatment.PENALIZED)
 
-#: RedSVM (Lin & Li 2012; Shi et al. 2021): the ranks reduced to weighted binary questions "above k?". With absolute costs
-#: this is the concise SVOR. (Existing programs add a free offset common to all thresholds.)
+#: RedSVM (Lin & Li 2012; Shi et al. 2021): the ranks reduced to weighted binary questions "above k?". With absolute
+#: costs this is the concise SVOR. (Existing programs add a free offset common to all thresholds.)
 redsvm = ThresholdFormulation("all", Treatment.PENALIZED)
 
-#: SVORIM (Chu & Keerthi 2007, §4): every sample faces every threshold; thresholds are free. They come out in order where
-#: caps don't decrease with the distance from the rank (Lemma 1).
+#: SVORIM (Chu & Keerthi 2007, §4): every sample faces every threshold; thresholds are free. They come out in order
+#: where caps don't decrease with the distance from the rank (Lemma 1).
 svorim = ThresholdFormulation("all", Treatment.FREE)
 
 #: SVOREX (Chu & Keerthi 2007, §2): only the thresholds next to the rank; b_1 ≤ … ≤ b_m is a constraint.

@@ -23,14 +23,14 @@ MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vecto
 class Work:
     """What the rules look at.
 
-    form        what the machine keeps: "kernel", scores of samples; "linear", weights of features; "distributed", weights
-                of features, the rows on workers
+    form        what the machine keeps: "kernel", scores of samples; "linear", weights of features; "distributed", the
+                same, and its rows are on workers
     kernel      of a kernel machine
     treatment   of its thresholds
     n_hinges    of its largest problem
     n_samples   and whether they are sparse
-    by_rank     whether samples of a rank have the same hinges but for their C, so that weights of features will do where
-                the kernel is linear
+    by_rank     whether samples of a rank have the same hinges but for their C, so that weights of features will do
+                where the kernel is linear
     validates   whether validation samples are looked at on the way
     """
 
@@ -64,9 +64,9 @@ def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
 def auto(work: Work) -> Any:
     """The options object of the solver.
 
-    Linear machines: RankDCD; CoCoA where their rows are on workers. Kernel machines: RankDCD where the kernel is linear,
-    thresholds are penalised, and rows of the kernel matrix are long or would be made of sparse products. Otherwise
-    Block, unless the problem is small or the kernel is the sigmoid: these go to SMO or GCD.
+    Linear machines: RankDCD; CoCoA where their rows are on workers. Kernel machines: RankDCD where the kernel is
+    linear, thresholds are penalised, and rows of the kernel matrix are long or would be made of sparse products.
+    Otherwise Block, unless the problem is small or the kernel is the sigmoid: these go to SMO or GCD.
 
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable

@@ -49,8 +49,8 @@ class Counts:
 class Recorder:
     """The record of one fit.
 
-    `status` is "converged" until something else ends the fit: "time_limit", "callback" and "early_stopping" are set here,
-    the others by the solver. `solver` is an options object with a name; `line` makes what `verbose` prints.
+    `status` is "converged" until something else ends the fit: "time_limit", "callback" and "early_stopping" are set
+    here, the others by the solver. `solver` is an options object with a name; `line` makes what `verbose` prints.
     """
 
     def __init__(

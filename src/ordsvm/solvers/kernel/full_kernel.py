@@ -101,8 +101,8 @@ class FullKernelPath:
     def _compare(self, hinges: _core.Table, live: _core.LiveArrays, other: Floats) -> None:
         """Starts from the other α if it is the better one.
 
-        Among later fits only those with penalised thresholds compare. There the hinges at their caps change with C, from
-        all of them to a few; elsewhere the product costs more than it saves.
+        Among later fits only those with penalised thresholds compare. There the hinges at their caps change with C,
+        from all of them to a few; elsewhere the product costs more than it saves.
         """
         penalized = self.problem.treatment is Treatment.PENALIZED
         if not self._alpha.any() or (penalized and self.full.prove(hinges, live).relative_gap > GOOD_START_GAP):

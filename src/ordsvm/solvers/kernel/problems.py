@@ -1,4 +1,4 @@
-"""Several problems over the same samples, as one-vs-one and NPSVOR make them: one after the other, on one kernel matrix."""
+"""Several problems over the same samples, as one-vs-one and NPSVOR make them, on one kernel matrix."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Run:
         self._start_thresholds()
 
     def close(self, status: _core.Status) -> None:
-        """The end of a solver: a status that it met a limit, the last look, and the scores of the model that is kept."""
+        """The end of a solver: how it ended, the last look, and the scores of the model that is kept."""
         recorder = self.recorder
         if status is _core.Status.max_iter:
             recorder.status = "max_iter"

@@ -10,9 +10,8 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ordsvm._typing import Floats
 
 
 def shortened(value: Any) -> str:

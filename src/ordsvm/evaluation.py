@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordsvm._typing import Ints
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
-
-Ints = NDArray[np.int64]
 
 WORK = 2_000_000  # samples that a metric without weights may look at in all draws together
 

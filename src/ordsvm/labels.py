@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
+from ordsvm._typing import Ints
 from ordsvm.checks import caller_level
 
 _NUMBER_TYPES = (int, float, complex, np.number, np.bool_)
@@ -31,7 +32,7 @@ class Ranks:
     """The labels from lowest to highest, and where each sample stands: `classes[codes]` is y again."""
 
     classes: NDArray[Any]
-    codes: NDArray[np.int64]
+    codes: Ints
 
 
 def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordinal regression") -> Ranks:
@@ -91,7 +92,7 @@ def category_array(categories: Any) -> NDArray[Any]:
     return classes
 
 
-def rank_codes(labels: NDArray[Any], classes: NDArray[Any], name: str = "y") -> NDArray[np.int64]:
+def rank_codes(labels: NDArray[Any], classes: NDArray[Any], name: str = "y") -> Ints:
     """The position of each label in `classes`. Labels match as Python objects do: 1 is 1.0, but not "1"."""
     position = {label: rank for rank, label in enumerate(classes.tolist())}
     if labels.dtype.kind in "biufU":  # few different ones among many: look up each once

@@ -18,6 +18,7 @@ from scipy.stats import kendalltau, spearmanr
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ordsvm._typing import Floats
 from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 
 
@@ -227,7 +228,7 @@ SCORERS = {scorer.name: scorer for scorer in _ALL}  # of predicted ranks, which 
 PROBABILITY_SCORERS = {rps_scorer.name: rps_scorer}
 
 
-def _as_numbers(y_true: Any, y_pred: Any, categories: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _as_numbers(y_true: Any, y_pred: Any, categories: Any) -> tuple[Floats, Floats]:
     """Both label vectors as ranks if an order is known, else as the numbers they are."""
     if categories is None:
         categories = ordered_dtype_categories(y_true)
@@ -241,7 +242,7 @@ def _as_numbers(y_true: Any, y_pred: Any, categories: Any) -> tuple[NDArray[np.f
     return true.astype(np.float64), predicted.astype(np.float64)
 
 
-def _errors_by_rank(y_true: Any, y_pred: Any, categories: Any, sample_weight: Any) -> NDArray[np.float64]:
+def _errors_by_rank(y_true: Any, y_pred: Any, categories: Any, sample_weight: Any) -> Floats:
     """The mean absolute error within each true rank that has samples of positive weight."""
     true, predicted = _as_numbers(y_true, y_pred, categories)
     weight = _weights(sample_weight, true)
@@ -252,9 +253,7 @@ def _errors_by_rank(y_true: Any, y_pred: Any, categories: Any, sample_weight: An
     return total_error[occurs] / total_weight[occurs]
 
 
-def _weight_table(
-    true: NDArray[np.float64], predicted: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _weight_table(true: Floats, predicted: Floats, weight: Floats) -> Floats:
     """Sums of weights by true (rows) and predicted (columns) label, for the labels that have any."""
     rows, row = np.unique(true[weight > 0], return_inverse=True)
     columns, column = np.unique(predicted[weight > 0], return_inverse=True)
@@ -263,7 +262,7 @@ def _weight_table(
     return table
 
 
-def _tau_b(table: NDArray[np.float64]) -> float:
+def _tau_b(table: Floats) -> float:
     """Weights of pairs in the same order, less those in the opposite one, over the geometric mean of the untied."""
     after = np.cumsum(table[::-1], axis=0)[::-1] - table  # in later rows, by column
     ahead = np.cumsum(after[:, ::-1], axis=1)[:, ::-1] - after
@@ -272,7 +271,7 @@ def _tau_b(table: NDArray[np.float64]) -> float:
     return float(np.sum(table * (ahead - behind)) / np.sqrt(untied[0] * untied[1]))
 
 
-def _rho(table: NDArray[np.float64]) -> float:
+def _rho(table: Floats) -> float:
     """The correlation of mean places."""
     totals = [table.sum(axis=1), table.sum(axis=0)]
     places = [np.cumsum(total) - total / 2 for total in totals]
@@ -280,7 +279,7 @@ def _rho(table: NDArray[np.float64]) -> float:
     return float(row @ table @ column / np.sqrt((totals[0] @ row**2) * (totals[1] @ column**2)))
 
 
-def _probabilities(y_proba: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
+def _probabilities(y_proba: Any, shape: tuple[int, int]) -> Floats:
     """One distribution over the ranks per sample."""
     probability = np.asarray(y_proba, dtype=np.float64)
     if probability.shape != shape:
@@ -302,7 +301,7 @@ def _own_values(labels: NDArray[Any], name: str) -> NDArray[Any]:
     return labels
 
 
-def _weights(sample_weight: Any, true: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weights(sample_weight: Any, true: Floats) -> Floats:
     """One finite, non-negative weight per sample, 1 where none are given."""
     if sample_weight is None:
         return np.ones(len(true))

@@ -11,12 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ordsvm._typing import Flags, Floats, Ints
 
 
-def ranks_of(score: Floats, thresholds: Floats) -> NDArray[np.int64]:
+def ranks_of(score: Floats, thresholds: Floats) -> Ints:
     """For every score the first threshold above it, or their number if there is none; they may be out of order."""
     below = score[:, None] < thresholds
     return np.where(below.any(axis=1), below.argmax(axis=1), len(thresholds))
@@ -50,7 +49,7 @@ def _at(level: Floats, place: int) -> float:
     return float(level[place]) if place < len(level) else np.inf
 
 
-def undetermined(levels: list[Levels], ordered: bool) -> NDArray[np.bool_]:
+def undetermined(levels: list[Levels], ordered: bool) -> Flags:
     """Which thresholds could run off to infinity: no hinge holds them from below, or none from above."""
     held_below = np.array([bool(np.any(part.sign < 0)) for part in levels])
     held_above = np.array([bool(np.any(part.sign > 0)) for part in levels])

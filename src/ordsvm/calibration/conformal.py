@@ -11,10 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ordsvm._typing import Floats, Ints
 
 
 def middle_ranks(cumulative: Floats) -> Ints:

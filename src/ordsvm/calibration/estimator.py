@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.calibration.conformal import Conformal, middle_ranks
 from ordsvm.calibration.maps import MAPS, ProbabilityMap
 from ordsvm.checks import check_choice, check_number
@@ -20,9 +21,6 @@ from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_sa
 from ordsvm.estimators.threshold_models import SVOR
 from ordsvm.estimators.validation import check_features, check_sample_weight, weight_argument
 from ordsvm.labels import label_array, rank_codes, require_y
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

@@ -7,15 +7,13 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
+from ordsvm._typing import Ints
 from ordsvm.checks import shortened
 from ordsvm.data.frames import Table, TableEncoder, TableError, read
 from ordsvm.data.frames.reading import column, matching
 from ordsvm.estimators.early_stopping import hold_out
 from ordsvm.labels import encode_labels
-
-Ints = NDArray[np.int64]
 
 DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV, Parquet or svmlight file, also compressed.")]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column that holds the labels.")]

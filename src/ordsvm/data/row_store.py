@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from ordsvm import _core
+from ordsvm._typing import Ints
 from ordsvm.checks import check_number, shortened
 from ordsvm.data.row_blocks import VALUE, Csr, StoredBlock, read_blocks
 from ordsvm.data.spool import BlockSize, Spool
@@ -25,7 +25,6 @@ BLOCK_BYTES = 1 << 20  # read at once: enough for a disk
 WINDOW_BYTES = 1 << 27  # in memory at once: enough to mix rows from all over the store
 
 PathName = str | os.PathLike[str]
-Numbers = NDArray[np.int64]
 ColumnRule = Callable[[Spool], tuple[int, int]]  # the first column and the number of features
 
 
@@ -56,7 +55,7 @@ class RowStore:
         self.sample_weight = None if index.weights is None else load_array(folder / WEIGHTS, index.weights)
         self.n_samples, self.n_features = len(self.y), index.n_features
         self._index = index
-        self._blocks: Numbers = load_array(folder / BLOCKS, index.blocks)  # a StoredBlock a row
+        self._blocks: Ints = load_array(folder / BLOCKS, index.blocks)  # a StoredBlock a row
         self._first_rows = np.concatenate([[0], np.cumsum(self._blocks[:, 1])])
         self._n_windows = min(len(self._blocks), -(-self._n_bytes() // window_bytes))
         self._unchecked = np.full(len(self._blocks), not is_temporary)
@@ -152,7 +151,7 @@ class RowStore:
         for numbers, rows in self._read(self._windows_in_order()):
             yield int(self._first_rows[numbers[0]]), self._core_block(rows)
 
-    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[Numbers, _core.Block]]:
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[Ints, _core.Block]]:
         """The numbers of the rows of a window, and the window; every row is in one of them."""
         for numbers, rows in self._read(self._random_windows(random)):
             yield self._row_numbers(numbers), self._core_block(rows)
@@ -184,11 +183,11 @@ class RowStore:
         index = np.dtype(self._index.columns)
         return self.n_values * (VALUE.itemsize + index.itemsize) + self.n_samples * index.itemsize
 
-    def _windows_in_order(self) -> list[Numbers]:
-        """Numbers of neighbouring blocks."""
+    def _windows_in_order(self) -> list[Ints]:
+        """Ints of neighbouring blocks."""
         return np.array_split(np.arange(len(self._blocks)), self._n_windows)
 
-    def _random_windows(self, random: np.random.Generator) -> list[Numbers]:
+    def _random_windows(self, random: np.random.Generator) -> list[Ints]:
         """One block from every stretch of the store goes to every window: each is a fair sample of all rows."""
         n_windows, n_blocks = self._n_windows, len(self._blocks)
         stretches = [random.permutation(n_windows) for _ in range(-(-n_blocks // n_windows))]
@@ -196,7 +195,7 @@ class RowStore:
         ends = np.cumsum(np.bincount(window, minlength=n_windows))
         return np.split(np.argsort(window, kind="stable"), ends[:-1])
 
-    def _row_numbers(self, numbers: Numbers) -> Numbers:
+    def _row_numbers(self, numbers: Ints) -> Ints:
         """Of all rows of some blocks."""
         return np.concatenate([np.arange(*self._first_rows[number : number + 2]) for number in numbers])
 
@@ -204,7 +203,7 @@ class RowStore:
         starts, columns, values = rows
         return _core.csr_block(values, columns, starts, self.n_features)
 
-    def _read(self, windows: Sequence[Numbers]) -> Iterator[tuple[Numbers, Csr]]:
+    def _read(self, windows: Sequence[Ints]) -> Iterator[tuple[Ints, Csr]]:
         """Windows one after the other; a thread reads the next one while the caller works on this one."""
         if not self._is_open:
             raise ValueError("The row store is closed: open or write it anew.")
@@ -222,7 +221,7 @@ class RowStore:
         except OSError as error:
             raise self._unreadable(error) from None
 
-    def _load(self, file: BinaryIO, numbers: Numbers) -> Csr:
+    def _load(self, file: BinaryIO, numbers: Ints) -> Csr:
         stored = [StoredBlock(*block) for block in self._blocks[numbers].tolist()]
         try:
             rows = read_blocks(file, stored, np.dtype(self._index.columns), self._unchecked[numbers].tolist())

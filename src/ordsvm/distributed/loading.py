@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard
 from ordsvm.estimators.base import readable
@@ -17,8 +18,6 @@ from ordsvm.estimators.linear import weights_or_none
 from ordsvm.estimators.validation import check_magnitude, check_sample_weight, check_targets
 from ordsvm.labels import label_array, ordered_dtype_categories, rank_codes
 from ordsvm.solvers.linear.solve import Samples, reach_of, squared_norms
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Summary:
     n_features: int
     n_values: int
     labels: NDArray[Any]
-    counts: NDArray[np.int64]
+    counts: Ints
     weights: Floats
     categories: list[Any] | None
 
@@ -113,7 +112,7 @@ def summary(partition: Partition, is_regression: bool) -> Summary:
     )
 
 
-def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """The different labels, and which of them everybody has; objects need not have an order."""
     if labels.dtype.kind != "O":
         return np.unique(labels, return_inverse=True)

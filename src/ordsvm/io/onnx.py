@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats
 from ordsvm.files import replacing
 from ordsvm.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
 
@@ -70,7 +71,7 @@ def _linear_or_kernel(graph: _Graph, model: Any) -> str:
     return graph.add("MatMul", _kernel_values(graph, kernel, vectors), weights)
 
 
-def _kernel_values(graph: _Graph, kernel: Any, vectors: NDArray[np.float64]) -> str:
+def _kernel_values(graph: _Graph, kernel: Any, vectors: Floats) -> str:
     """k(x, v) for every sample and support vector."""
     if isinstance(kernel, RBF):
         exponent = graph.add("Mul", _squared_distances(graph, vectors), graph.constant(np.float64(-kernel.gamma)))
@@ -90,7 +91,7 @@ def _kernel_values(graph: _Graph, kernel: Any, vectors: NDArray[np.float64]) -> 
     return graph.add("Pow", inner, graph.constant(np.float64(kernel.degree)))
 
 
-def _squared_distances(graph: _Graph, vectors: NDArray[np.float64]) -> str:
+def _squared_distances(graph: _Graph, vectors: Floats) -> str:
     """‖x‖² + ‖v‖² − 2x·v, about the mean of the support vectors so that little cancels; none below 0."""
     centre = vectors.mean(axis=0) if len(vectors) else np.zeros(vectors.shape[1])
     vectors = vectors - centre
@@ -101,7 +102,7 @@ def _squared_distances(graph: _Graph, vectors: NDArray[np.float64]) -> str:
     return graph.add("Max", graph.add("Add", sums, products), graph.constant(np.float64(0.0)))
 
 
-def _city_distances(graph: _Graph, vectors: NDArray[np.float64]) -> str:
+def _city_distances(graph: _Graph, vectors: Floats) -> str:
     """Σ_j |x_j − v_j|, a feature at a time: all at once would take features times the memory."""
     helper, onnx = graph.onnx.helper, graph.onnx
     double = onnx.TensorProto.DOUBLE
@@ -128,7 +129,7 @@ def _city_distances(graph: _Graph, vectors: NDArray[np.float64]) -> str:
     return graph.add("Scan", zeros, columns, graph.constant(vectors.T.copy()), body=body, num_scan_inputs=2)
 
 
-def _ranks(graph: _Graph, score: str, thresholds: NDArray[np.float64], classes: NDArray[Any]) -> None:
+def _ranks(graph: _Graph, score: str, thresholds: Floats, classes: NDArray[Any]) -> None:
     """The first k with f < b_k, the last rank if there is none: a threshold at infinity stands for it."""
     column = graph.add("Unsqueeze", score, graph.constant(np.array([1])))
     below = graph.add("Less", column, graph.constant(np.append(thresholds, np.inf)[np.newaxis]))

@@ -18,8 +18,8 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ordsvm import _core
+from ordsvm._typing import Floats
 
-Floats = NDArray[np.float64]
 Data = Any  # a dense array or a SciPy CSR matrix or array
 
 _BLOCK_BYTES = 32 * 2**20  # of a block of kernel values when scores are computed

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Ints
 from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 from ordsvm.plotting.display import Display, colour_map
 
@@ -22,7 +23,7 @@ class OrdinalConfusionDisplay(Display):
     classes   the labels, lowest first
     """
 
-    matrix: NDArray[np.int64]
+    matrix: Ints
     classes: NDArray[Any]
 
     @classmethod

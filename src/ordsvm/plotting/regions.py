@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.plotting.display import Display, rank_colours
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)
@@ -26,9 +25,9 @@ class DecisionRegionsDisplay(Display):
 
     first: Floats
     second: Floats
-    ranks: NDArray[np.int64]
+    ranks: Ints
     samples: Floats
-    codes: NDArray[np.int64]
+    codes: Ints
     names: tuple[str, str]
     classes: NDArray[Any]
 

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.plotting.display import Display, machine_of, rank_colours
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)
@@ -27,7 +26,7 @@ class ScoresDisplay(Display):
     """
 
     score: Floats
-    codes: NDArray[np.int64]
+    codes: Ints
     thresholds: Floats
     classes: NDArray[Any]
 

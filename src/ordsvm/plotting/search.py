@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats
 from ordsvm.model_selection.grids import short_number
 from ordsvm.plotting.display import Display, colour_map
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)

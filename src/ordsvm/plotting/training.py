@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats
 from ordsvm.checks import as_floats, check_choice
 from ordsvm.plotting.display import Display, machine_of, rank_colours
-
-Floats = NDArray[np.float64]
 
 QUANTITIES = {
     "relative_gap": "relative duality gap",

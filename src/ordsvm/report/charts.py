@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from ordsvm._typing import Floats
 from ordsvm.model_selection.grids import short_number
 from ordsvm.report.contents import Judged
 from ordsvm.result import FitResult
@@ -35,7 +36,7 @@ def confusion_chart(judged: Judged) -> go.Figure:
     return figure
 
 
-def score_chart(judged: Judged, thresholds: NDArray[np.float64]) -> go.Figure:
+def score_chart(judged: Judged, thresholds: Floats) -> go.Figure:
     """The score of every row by its true rank, with the thresholds that cut it."""
     assert judged.score is not None
     figure = go.Figure()
@@ -65,7 +66,7 @@ def score_chart(judged: Judged, thresholds: NDArray[np.float64]) -> go.Figure:
     return figure
 
 
-def _threshold_names(thresholds: NDArray[np.float64], names: list[str], room: float) -> Iterator[tuple[float, str]]:
+def _threshold_names(thresholds: Floats, names: list[str], room: float) -> Iterator[tuple[float, str]]:
     """Where to write which ranks a threshold separates: "1|2", or "1|2|3" for two that leave no room between."""
     start = 0
     for k in range(1, len(thresholds) + 1):
@@ -152,7 +153,7 @@ def tuning_chart(tuning: dict[str, Any], stage: int) -> go.Figure:
     return figure
 
 
-def region_chart(model: Any, judged: Judged, features: NDArray[np.float64], names: list[str]) -> go.Figure:
+def region_chart(model: Any, judged: Judged, features: Floats, names: list[str]) -> go.Figure:
     """The predicted rank over the plane of two features, with the rows on it."""
     low, high = features.min(axis=0), features.max(axis=0)
     margin = 0.08 * np.maximum(high - low, 1e-12)

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.costs import cost_matrix
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate
 from ordsvm.labels import label_array, rank_codes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SHOWN = 200  # mistakes
 CELLS = 6  # columns of the data that stand beside a mistake

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats
 from ordsvm.data.frames.encoder import TableEncoder
 from ordsvm.data.frames.reading import TableError, import_pandas
-
-Floats = NDArray[np.float64]
 
 
 def _machine_has(name: str) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.checks import shortened
 from ordsvm.data.svmlight import OPENERS, svmlight_blocks
 
@@ -42,7 +43,7 @@ class Table:
     """What a file holds: a data frame, or the rows and labels of an svmlight file; and which file it was."""
 
     rows: Any
-    labels: NDArray[np.float64] | None
+    labels: Floats | None
     name: str
     fingerprint: str = field(repr=False)
 
@@ -121,7 +122,7 @@ def _parquet(path: str | os.PathLike[str]) -> Any:
         return pandas.read_parquet(io.BytesIO(file.read()))
 
 
-def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, NDArray[np.float64]]:
+def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, Floats]:
     """All rows at once, with as many features as there are; columns may count from 0 or from 1."""
     try:
         blocks = list(svmlight_blocks(path))
@@ -143,7 +144,7 @@ def column(table: Table, name: str) -> Any:
     return table.rows[name]
 
 
-def matching(table: Table, conditions: dict[str, str]) -> NDArray[np.int64]:
+def matching(table: Table, conditions: dict[str, str]) -> Ints:
     """The numbers of the rows in which every named column holds the given value, as text."""
     if conditions and not table.has_columns:
         raise TableError(f"{table.name!r} is an svmlight file, whose columns have no names: leave out the condition.")

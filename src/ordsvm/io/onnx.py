@@ -18,11 +18,46 @@ OPSET = 18
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
-    """The ONNX model of a fitted threshold model, with a kernel or linear; also written to `path` if there is one.
+    """Export a fitted threshold model, with a kernel or linear, as an ONNX model.
 
-    Its input `X` is a batch of dense samples in float64 (for a precomputed kernel: its rows); its outputs are `score`
+    Parameters
+    ----------
+    model : estimator
+        A fitted model with one score and `thresholds_`, such as `SVOR` or `LinearSVOR`, or a `RoundedRegressor` around
+        a
+        regressor of ordsvm.
+    path : str or path-like, default=None
+        A file to write the ONNX model to as well.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The ONNX model.
+
+    Raises
+    ------
+    TypeError
+        Where the model is not a threshold model, or has a callable kernel.
+
+    See Also
+    --------
+    save : Writes a model file that ordsvm reads again.
+
+    Notes
+    -----
+    The input `X` is a batch of dense samples in float64 (for a precomputed kernel: its rows); the outputs are `score`
     (float64), `rank` (int64, from 0) and `label` (int64, float64 or string, as in `classes_`). Sparse support vectors
-    become dense ones.
+    become
+    dense ones.
+
+    Examples
+    --------
+    >>> from ordsvm import LinearSVOR, to_onnx
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> proto = to_onnx(LinearSVOR().fit(X[:50], y[:50]))
+    >>> [output.name for output in proto.graph.output]
+    ['score', 'rank', 'label']
     """
     onnx = _onnx()
     check_is_fitted(model)

@@ -27,7 +27,7 @@ OTHERS_STATE = ("_metadata_request", "_skl", "_sklearn", "_callbacks")  # what s
 
 
 class Unsaveable(TypeError):
-    """Something that arrays and JSON can't hold."""
+    """A value that arrays and JSON cannot hold."""
 
 
 class Writer:
@@ -132,7 +132,7 @@ class Reader:
         return self._kinds[kind](content)
 
     def left_over(self) -> list[str]:
-        """Arrays that nothing has asked for."""
+        """Names of the arrays that no value refers to."""
         return sorted(self._arrays)
 
     def _float(self, text: Any) -> float:

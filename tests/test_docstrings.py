@@ -1,0 +1,118 @@
+"""What is public is documented: numpydoc accepts every docstring, and every example prints what it says."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from importlib import import_module
+from typing import Any
+
+import pytest
+from numpydoc.validate import validate
+
+import ordsvm
+
+# The modules that users import from; each lists what it offers in __all__.
+MODULES = (
+    "ordsvm",
+    "ordsvm.calibration",
+    "ordsvm.datasets",
+    "ordsvm.distributed",
+    "ordsvm.evaluation",
+    "ordsvm.formulations",
+    "ordsvm.io",
+    "ordsvm.kernels",
+    "ordsvm.linear",
+    "ordsvm.metrics",
+    "ordsvm.model_selection",
+    "ordsvm.plotting",
+    "ordsvm.progress",
+    "ordsvm.report",
+    "ordsvm.solvers",
+    "ordsvm.tables",
+)
+
+# Error codes of numpydoc that are not required.
+EVERYWHERE = {
+    "ES01",  # an extended summary: one sentence is often all there is to say
+}
+OF_PARTS = {  # methods, properties, exceptions, and records that other objects make
+    "SA01",  # See Also
+    "EX01",  # Examples
+}
+OF_PROPERTIES = {
+    "RT01",  # Returns: a property is what its summary says
+    "SS05",  # a summary that begins with a verb: a property is a noun
+}
+
+# Not clean yet.
+PENDING: set[str] = set()
+
+
+def public_objects() -> Iterator[tuple[str, Any]]:
+    """Names of classes and functions, of public methods and properties, where they are defined; and what they are."""
+    for module in map(import_module, MODULES):
+        for name in module.__all__:
+            item = getattr(module, name)
+            if (inspect.isclass(item) or inspect.isfunction(item)) and item.__module__.startswith("ordsvm"):
+                yield f"{item.__module__}.{item.__qualname__}", item
+                if inspect.isclass(item):
+                    yield from public_members(item)
+
+
+def public_members(item: type) -> Iterator[tuple[str, Any]]:
+    for kind in item.__mro__:
+        if kind.__module__.startswith("ordsvm"):
+            for name, member in vars(kind).items():
+                is_method = callable(getattr(kind, name)) and not inspect.isclass(member)
+                if not name.startswith("_") and (is_method or isinstance(member, property)):
+                    yield f"{kind.__module__}.{kind.__qualname__}.{name}", member
+
+
+OBJECTS = dict(public_objects())
+
+
+def not_required(item: Any) -> set[str]:
+    is_part = not inspect.isclass(item) and "." in getattr(item, "__qualname__", ".")
+    is_record = is_dataclass(item) and "__post_init__" not in vars(item)
+    is_exception = inspect.isclass(item) and issubclass(item, Exception)
+    codes = EVERYWHERE | (OF_PARTS if is_part or is_record or is_exception else set())
+    return codes | (OF_PROPERTIES if isinstance(item, property) else set())
+
+
+def faults(name: str) -> list[str]:
+    found = validate(name)["errors"]
+    return [f"{code}: {message}" for code, message in found if code not in not_required(OBJECTS[name])]
+
+
+@pytest.mark.parametrize("name", sorted(OBJECTS.keys() - PENDING))
+def test_docstring_is_numpydoc(name):
+    assert faults(name) == []
+
+
+@pytest.mark.parametrize("name", sorted(PENDING))
+def test_pending_docstring_is_public_and_not_clean_yet(name):
+    assert faults(name) != [], f"{name} is clean: remove it from PENDING"
+
+
+def test_modules_list_what_exists():
+    for module in map(import_module, MODULES):
+        assert module.__doc__
+        assert all(hasattr(module, name) for name in module.__all__)
+
+
+def documented_modules() -> list[str]:
+    found = pkgutil.walk_packages(ordsvm.__path__, "ordsvm.")
+    return [module.name for module in found if not module.name.endswith(("__main__", "._core"))]
+
+
+@pytest.mark.parametrize("name", ["ordsvm", *documented_modules()])
+def test_examples_print_what_they_say(name):
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    report: list[str] = []
+    for example in doctest.DocTestFinder(exclude_empty=True).find(import_module(name), name, globs={}):
+        runner.run(example, out=report.append)
+    assert runner.failures == 0, "".join(report)

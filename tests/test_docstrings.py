@@ -5,15 +5,20 @@ from __future__ import annotations
 import doctest
 import inspect
 import pkgutil
+import warnings
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from importlib import import_module
 from typing import Any
 
+import matplotlib
 import pytest
+from matplotlib import pyplot
 from numpydoc.validate import validate
 
 import ordsvm
+
+matplotlib.use("agg")
 
 # The modules that users import from; each lists what it offers in __all__.
 MODULES = (
@@ -48,8 +53,77 @@ OF_PROPERTIES = {
     "SS05",  # a summary that begins with a verb: a property is a noun
 }
 
-# Not clean yet.
-PENDING: set[str] = set()
+# Public objects whose docstrings are not complete yet. A name that becomes clean has to leave the set.
+PENDING: set[str] = {
+    "ordsvm.distributed.cocoa.CoCoA",
+    "ordsvm.distributed.cocoa.CoCoA.rho_for",
+    "ordsvm.distributed.estimators.LinearNPSVOR",
+    "ordsvm.distributed.estimators.LinearSVC",
+    "ordsvm.distributed.estimators.LinearSVOR",
+    "ordsvm.distributed.estimators.LinearSVR",
+    "ordsvm.distributed.machine.DistributedClassifier.decision_function",
+    "ordsvm.distributed.machine.DistributedMachine.fit",
+    "ordsvm.distributed.machine.DistributedMachine.predict",
+    "ordsvm.estimators.certify.certify",
+    "ordsvm.estimators.kernel.KernelMachine.coef_",
+    "ordsvm.estimators.kernel.KernelMachine.fit",
+    "ordsvm.estimators.linear.LinearMachine.fit",
+    "ordsvm.estimators.linear_ordinal.LinearNPSVOR",
+    "ordsvm.estimators.linear_ordinal.LinearSVOR",
+    "ordsvm.estimators.linear_ordinal.LinearSVOR.decision_function",
+    "ordsvm.estimators.linear_ordinal.LinearSVOR.predict",
+    "ordsvm.estimators.linear_svc.LinearSVC",
+    "ordsvm.estimators.linear_svc.LinearSVC.decision_function",
+    "ordsvm.estimators.linear_svc.LinearSVC.predict",
+    "ordsvm.estimators.linear_svr.LinearSVR",
+    "ordsvm.estimators.linear_svr.LinearSVR.predict",
+    "ordsvm.estimators.npsvor.NPSVOR",
+    "ordsvm.estimators.npsvor.RankMachines.decision_function",
+    "ordsvm.estimators.npsvor.RankMachines.predict",
+    "ordsvm.estimators.npsvor.RankMachines.rank_scores",
+    "ordsvm.estimators.rounded.RoundedRegressor",
+    "ordsvm.estimators.rounded.RoundedRegressor.decision_function",
+    "ordsvm.estimators.rounded.RoundedRegressor.fit",
+    "ordsvm.estimators.rounded.RoundedRegressor.predict",
+    "ordsvm.estimators.svc.SVC",
+    "ordsvm.estimators.svc.SVC.decision_function",
+    "ordsvm.estimators.svc.SVC.predict",
+    "ordsvm.estimators.svr.SVR",
+    "ordsvm.estimators.svr.SVR.predict",
+    "ordsvm.estimators.threshold_model.ThresholdModel.decision_function",
+    "ordsvm.estimators.threshold_model.ThresholdModel.fit",
+    "ordsvm.estimators.threshold_model.ThresholdModel.predict",
+    "ordsvm.estimators.threshold_models.RedSVM",
+    "ordsvm.estimators.threshold_models.SVOR",
+    "ordsvm.estimators.threshold_models.SVOREX",
+    "ordsvm.estimators.threshold_models.SVORIM",
+    "ordsvm.estimators.threshold_models.ShashuaLevinSVOR",
+    "ordsvm.formulations.npsvor.npsvor",
+    "ordsvm.formulations.redsvm.redsvm",
+    "ordsvm.formulations.shashua_levin.shashua_levin",
+    "ordsvm.formulations.svc.svc",
+    "ordsvm.formulations.svor.svor",
+    "ordsvm.formulations.svorex.svorex",
+    "ordsvm.formulations.svorim.svorim",
+    "ordsvm.formulations.svr.svr",
+    "ordsvm.result.FitResult",
+    "ordsvm.result.FitResult.converged",
+    "ordsvm.result.Progress",
+    "ordsvm.solvers.Solution",
+    "ordsvm.solvers.check_solver",
+    "ordsvm.solvers.choose",
+    "ordsvm.solvers.is_auto",
+    "ordsvm.solvers.kernel.run.Control",
+    "ordsvm.solvers.kernel.run.KernelMatrix",
+    "ordsvm.solvers.kernel.run.KernelMatrix.cache",
+    "ordsvm.solvers.kernel.run.KernelMatrix.forget",
+    "ordsvm.solvers.kernel.run.KernelMatrix.part",
+    "ordsvm.solvers.kernel.run.KernelMatrix.product",
+    "ordsvm.solvers.kernel.run.KernelMatrix.rounding",
+    "ordsvm.solvers.kernel.run.Solver",
+    "ordsvm.solvers.kernel.run.Solver.solve",
+    "ordsvm.solvers.solve",
+}
 
 
 def public_objects() -> Iterator[tuple[str, Any]]:
@@ -67,7 +141,8 @@ def public_members(item: type) -> Iterator[tuple[str, Any]]:
     for kind in item.__mro__:
         if kind.__module__.startswith("ordsvm"):
             for name, member in vars(kind).items():
-                is_method = callable(getattr(kind, name)) and not inspect.isclass(member)
+                found = getattr(kind, name)
+                is_method = callable(found) and not inspect.isclass(found) and found.__module__.startswith("ordsvm")
                 if not name.startswith("_") and (is_method or isinstance(member, property)):
                     yield f"{kind.__module__}.{kind.__qualname__}.{name}", member
 
@@ -113,6 +188,9 @@ def documented_modules() -> list[str]:
 def test_examples_print_what_they_say(name):
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     report: list[str] = []
-    for example in doctest.DocTestFinder(exclude_empty=True).find(import_module(name), name, globs={}):
-        runner.run(example, out=report.append)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # an example is a model to follow
+        for example in doctest.DocTestFinder().find(import_module(name), name, globs={}):
+            runner.run(example, out=report.append)
+    pyplot.close("all")
     assert runner.failures == 0, "".join(report)

@@ -93,8 +93,7 @@ def evaluate(
     Notes
     -----
     Metrics of predicted ranks depend on the confusion matrix alone. So the bootstrap draws that: as many samples as
-    there
-    are, each cell as probable as it is frequent.
+    there are, each cell as probable as it is frequent.
 
     Examples
     --------

@@ -33,10 +33,8 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator : estimator, default=None
         A classifier with one score a sample: a threshold model, a `RoundedRegressor`, a binary classifier, or a
-        pipeline or
-        search that ends in one. The score of `NPSVOR` and `LinearNPSVOR` is the mean of their scores of all ranks.
-        None:
-        `SVOR()`.
+        pipeline or search that ends in one. The score of `NPSVOR` and `LinearNPSVOR` is the mean of their scores of all
+        ranks. None: `SVOR()`.
     method : {"logistic", "isotonic"}, default="logistic"
         "logistic": an ordered logistic with a common slope, smooth and frugal. "isotonic": any monotone map, a step
         function, for about a thousand samples and more.
@@ -199,10 +197,8 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Notes
         -----
         The coverage holds for samples drawn as those of `fit` were, all together, not for each one. A set holds the
-        predicted
-        label at least, so that where more than `coverage` of all predictions are right the sets are right as often as
-        these.
-        Ties, of which "isotonic" makes many, can only add to the coverage.
+        predicted label at least, so that where more than `coverage` of all predictions are right the sets are right as
+        often as these. Ties, of which "isotonic" makes many, can only add to the coverage.
         """
         share = check_number("coverage", coverage, "a number above 0 and below 1", lambda number: 0 < number < 1)
         low, high = self.conformal_.intervals(self.predict_cumproba(X), share)

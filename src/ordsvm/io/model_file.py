@@ -115,6 +115,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> from ordsvm import LinearSVOR, load, save
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(LinearSVOR().fit(X[:50], y[:50]), f"{folder}/model.safetensors")
     ...     load(f"{folder}/model.safetensors")

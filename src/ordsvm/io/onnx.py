@@ -24,8 +24,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     ----------
     model : estimator
         A fitted model with one score and `thresholds_`, such as `SVOR` or `LinearSVOR`, or a `RoundedRegressor` around
-        a
-        regressor of ordsvm.
+        a regressor of ordsvm.
     path : str or path-like, default=None
         A file to write the ONNX model to as well.
 
@@ -47,14 +46,14 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     -----
     The input `X` is a batch of dense samples in float64 (for a precomputed kernel: its rows); the outputs are `score`
     (float64), `rank` (int64, from 0) and `label` (int64, float64 or string, as in `classes_`). Sparse support vectors
-    become
-    dense ones.
+    become dense ones.
 
     Examples
     --------
     >>> from ordsvm import LinearSVOR, to_onnx
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> proto = to_onnx(LinearSVOR().fit(X[:50], y[:50]))
     >>> [output.name for output in proto.graph.output]
     ['score', 'rank', 'label']

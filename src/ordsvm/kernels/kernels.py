@@ -26,7 +26,24 @@ _BLOCK_BYTES = 32 * 2**20  # of a block of kernel values when scores are compute
 
 
 class Kernel(ABC):
-    """A positive semidefinite function of two samples (the sigmoid is not always one)."""
+    """A positive semidefinite function of two samples (the sigmoid is not always one).
+
+    See Also
+    --------
+    NativeKernel : Kernels whose values the core computes.
+    Custom : A callable kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm.kernels import Linear, RBF
+    >>> X = np.array([[0.0], [1.0]])
+    >>> RBF(gamma=0.5)(X, X).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
+    >>> Linear().largest(X)
+    1.0
+    """
 
     @abstractmethod
     def __call__(self, X: Data, Y: Data) -> Floats:
@@ -34,31 +51,114 @@ class Kernel(ABC):
 
     @abstractmethod
     def rows(self, X: Data) -> _core.Rows:
-        """A source of rows of k(X, X)."""
+        """Make a source of rows of k(X, X), which computes them when a solver needs them.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        Rows
+            The source, an object of the core.
+        """
 
     def largest(self, X: Data) -> float:
-        """The largest |k(x, x)|: no value between samples of X is larger, if the kernel is what it should be."""
+        """Compute the largest |k(x, x)|: no value between samples exceeds it, if the kernel is positive semidefinite.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        float
+            The largest diagonal value.
+        """
         blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
         return max(float(np.abs(np.diagonal(self(block, block))).max()) for block in blocks)
 
     def scores(self, X: Data, Y: Data, beta: Floats, n_threads: int = 1) -> Floats:
-        """k(X, Y) @ beta; beta may have several columns. Never are all values of the kernel in memory."""
+        """Compute k(X, Y) @ beta, without all values of the kernel in memory.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples to score.
+        Y : ndarray or CSR matrix of shape (n_support, n_features)
+            The support vectors; for a precomputed kernel, their numbers.
+        beta : ndarray of shape (n_support,) or (n_support, n_scores)
+            Their weights.
+        n_threads : int, default=1
+            Threads of the core.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_scores)
+            The scores.
+        """
         return self.scores_in_numpy(X, Y, beta)
 
     def scores_in_numpy(self, X: Data, Y: Data, beta: Floats) -> Floats:
-        """The same by the kernel's formula, a block of rows at a time, whatever `scores` does."""
+        """Compute k(X, Y) @ beta by the kernel's formula in NumPy, a row block at a time, whatever `scores` does.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples to score.
+        Y : ndarray or CSR matrix of shape (n_support, n_features)
+            The support vectors; for a precomputed kernel, their numbers.
+        beta : ndarray of shape (n_support,) or (n_support, n_scores)
+            Their weights.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_scores)
+            The scores.
+        """
         return _blockwise(lambda block: self(block, Y) @ beta, X, beta)
 
 
 class NativeKernel(Kernel):
-    """A kernel whose values the core computes from the data itself."""
+    """A kernel whose values the core computes from the data themselves.
+
+    See Also
+    --------
+    Kernel : What every kernel offers.
+    RBF : The one used most.
+
+    Examples
+    --------
+    >>> from ordsvm.kernels import RBF, Custom, NativeKernel
+    >>> isinstance(RBF(gamma=1.0), NativeKernel), issubclass(Custom, NativeKernel)
+    (True, False)
+    """
 
     @abstractmethod
     def _native(self) -> _core.Kernel: ...
 
     def scores(self, X: Data, Y: Data, beta: Floats, n_threads: int = 1) -> Floats:
-        """The same by the core, on several threads. In float64, but for dense float32 data and kernels of distances:
-        these are computed in float32 and summed in float64."""
+        """Compute k(X, Y) @ beta by the core, without all values of the kernel in memory.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples to score.
+        Y : ndarray or CSR matrix of shape (n_support, n_features)
+            The support vectors.
+        beta : ndarray of shape (n_support,) or (n_support, n_scores)
+            Their weights.
+        n_threads : int, default=1
+            Threads of the core.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_scores)
+            The scores, in float64. For dense float32 data and kernels of distances, values are computed in float32 and
+            summed in float64.
+        """
         if len(beta) == 0:
             return np.zeros((X.shape[0], *beta.shape[1:]))
         X, Y = _alike(X, Y)
@@ -70,6 +170,18 @@ class NativeKernel(Kernel):
         return scores.reshape(X.shape[0], *beta.shape[1:])
 
     def rows(self, X: Data) -> _core.Rows:
+        """Make a source of rows of k(X, X), which computes them when a solver needs them.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        Rows
+            The source, an object of the core.
+        """
         if sp.issparse(X):
             return _core.csr_rows(self._native(), X.data, X.indices, X.indptr, X.shape[1])
         return _core.dense_rows(self._native(), X)
@@ -77,15 +189,49 @@ class NativeKernel(Kernel):
 
 @dataclass(frozen=True)
 class Linear(NativeKernel):
-    """x·y"""
+    """The linear kernel, k(x, y) = x·y."""
 
     def __call__(self, X: Data, Y: Data) -> Floats:
         return _dot(X, Y)
 
     def scores(self, X: Data, Y: Data, beta: Floats, n_threads: int = 1) -> Floats:
+        """Compute X @ (Y.T @ beta).
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples to score.
+        Y : ndarray or CSR matrix of shape (n_support, n_features)
+            The support vectors.
+        beta : ndarray of shape (n_support,) or (n_support, n_scores)
+            Their weights.
+        n_threads : int, default=1
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_scores)
+            The scores.
+        """
         return self.scores_in_numpy(X, Y, beta)
 
     def scores_in_numpy(self, X: Data, Y: Data, beta: Floats) -> Floats:
+        """Compute X @ (Y.T @ beta).
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples to score.
+        Y : ndarray or CSR matrix of shape (n_support, n_features)
+            The support vectors.
+        beta : ndarray of shape (n_support,) or (n_support, n_scores)
+            Their weights.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_scores)
+            The scores.
+        """
         return np.asarray(X @ (Y.T @ beta), dtype=np.float64)
 
     def _native(self) -> _core.Kernel:
@@ -94,7 +240,13 @@ class Linear(NativeKernel):
 
 @dataclass(frozen=True)
 class RBF(NativeKernel):
-    """exp(−gamma ‖x − y‖²); Chu & Keerthi's κ is 2·gamma."""
+    """The Gaussian kernel, k(x, y) = exp(−gamma ‖x − y‖²); Chu & Keerthi's κ is 2·gamma.
+
+    Parameters
+    ----------
+    gamma : float
+        The inverse width, above 0.
+    """
 
     gamma: float
 
@@ -107,7 +259,17 @@ class RBF(NativeKernel):
 
 @dataclass(frozen=True)
 class Polynomial(NativeKernel):
-    """(gamma x·y + coef0)^degree"""
+    """The polynomial kernel, k(x, y) = (gamma x·y + coef0)^degree.
+
+    Parameters
+    ----------
+    gamma : float
+        The factor of the inner product.
+    coef0 : float
+        The constant.
+    degree : float
+        The exponent.
+    """
 
     gamma: float
     coef0: float
@@ -122,7 +284,17 @@ class Polynomial(NativeKernel):
 
 @dataclass(frozen=True)
 class Sigmoid(NativeKernel):
-    """tanh(gamma x·y + coef0): not positive semidefinite in general, and then a gap proves nothing."""
+    """The sigmoid kernel, k(x, y) = tanh(gamma x·y + coef0).
+
+    It is not positive semidefinite in general, and then a gap proves nothing.
+
+    Parameters
+    ----------
+    gamma : float
+        The factor of the inner product.
+    coef0 : float
+        The constant.
+    """
 
     gamma: float
     coef0: float
@@ -136,7 +308,13 @@ class Sigmoid(NativeKernel):
 
 @dataclass(frozen=True)
 class Laplacian(NativeKernel):
-    """exp(−gamma ‖x − y‖₁)"""
+    """The Laplacian kernel, k(x, y) = exp(−gamma ‖x − y‖₁).
+
+    Parameters
+    ----------
+    gamma : float
+        The inverse width, above 0.
+    """
 
     gamma: float
 
@@ -149,37 +327,82 @@ class Laplacian(NativeKernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """X is the matrix itself: training × training to fit, new × training to predict."""
+    """A kernel whose matrix is given as X: training × training to fit, new × training to predict."""
 
     def __call__(self, X: Data, Y: Data) -> Floats:
         raise TypeError("A precomputed kernel is a matrix; it cannot be evaluated on samples.")
 
     def scores_in_numpy(self, X: Data, Y: Data, beta: Floats) -> Floats:
-        """X[:, Y] @ beta: of a training sample nothing is known but its number, which is that of a column."""
+        """Compute X[:, Y] @ beta, a row block at a time.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_training_samples)
+            Kernel values of the samples to score.
+        Y : ndarray of shape (n_support,)
+            The numbers of the support vectors among the training samples.
+        beta : ndarray of shape (n_support,) or (n_support, n_scores)
+            Their weights.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_scores)
+            The scores.
+        """
         return _blockwise(lambda block: block[:, Y].astype(np.float64, copy=False) @ beta, X, beta)
 
     def rows(self, X: Data) -> _core.Rows:
+        """Make a source of the rows of a given matrix.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_samples)
+            The kernel matrix.
+
+        Returns
+        -------
+        Rows
+            The source, an object of the core.
+        """
         return _core.precomputed_rows(X)
 
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """A Python function of two sets of samples, called for a few rows at a time, by one thread."""
+    """A callable kernel: a Python callable of two sets of samples, called for a few rows at a time, by one thread.
 
-    function: Callable[[Data, Data], Any]
+    Parameters
+    ----------
+    kernel : callable
+        Returns the matrix of values between the rows of its two arguments.
+    """
+
+    kernel: Callable[[Data, Data], Any]
 
     def __call__(self, X: Data, Y: Data) -> Floats:
-        values = np.asarray(self.function(X, Y), dtype=np.float64)
+        values = np.asarray(self.kernel(X, Y), dtype=np.float64)
         if values.shape != (X.shape[0], Y.shape[0]):
             raise ValueError(
-                f"The kernel function returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} samples: "
+                f"The callable kernel returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} samples: "
                 "it must return one value for every pair."
             )
         if not np.all(np.isfinite(values)):
-            raise ValueError("The kernel function returned NaN or infinity: it must return finite numbers.")
+            raise ValueError("The callable kernel returned NaN or infinity: it must return finite numbers.")
         return values
 
     def rows(self, X: Data) -> _core.Rows:
+        """Make a source of rows of k(X, X) that calls the kernel for the rows a solver needs.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        Rows
+            The source, an object of the core.
+        """
         blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
         diagonal = np.concatenate([np.diagonal(self(block, block)) for block in blocks])
         return _core.callable_rows(diagonal, lambda which: self(X[which], X))
@@ -191,7 +414,39 @@ NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 def make_kernel(
     kernel: str | Kernel | Callable[[Data, Data], Any], gamma: float, coef0: float, degree: float
 ) -> Kernel:
-    """The kernel that a name with parameters, or a function, stands for."""
+    """Make the kernel that a name with parameters, or a callable, stands for.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        A name in `NAMES`, a kernel, or a callable of two sets of samples.
+    gamma : float
+        Parameter of the "rbf", "poly", "sigmoid" and "laplacian" kernels.
+    coef0 : float
+        Parameter of the "poly" and "sigmoid" kernels.
+    degree : float
+        Parameter of the "poly" kernel.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+
+    Raises
+    ------
+    ValueError
+        Where the name is unknown.
+
+    See Also
+    --------
+    gamma_value : The gamma that "scale" or "auto" stands for.
+
+    Examples
+    --------
+    >>> from ordsvm.kernels import make_kernel
+    >>> make_kernel("rbf", gamma=0.5, coef0=0.0, degree=3)
+    RBF(gamma=0.5)
+    """
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
@@ -206,13 +461,37 @@ def make_kernel(
     }
     if not isinstance(kernel, str) or kernel not in named:
         raise ValueError(
-            f"kernel={kernel!r} is unknown: give one of {', '.join(map(repr, NAMES))} or a function of two matrices."
+            f"kernel={kernel!r} is unknown: give one of {', '.join(map(repr, NAMES))} or a callable of two matrices."
         )
     return named[kernel]()
 
 
 def gamma_value(gamma: str | float, X: Data) -> float:
-    """scikit-learn's gamma: "scale" is 1 / (n_features · variance of X), "auto" is 1 / n_features."""
+    """Return the gamma that scikit-learn's "scale" or "auto" stands for.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float
+        "scale" is 1 / (n_features · variance of X), "auto" is 1 / n_features.
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        The training samples.
+
+    Returns
+    -------
+    float
+        The number.
+
+    See Also
+    --------
+    make_kernel : The kernel with that gamma.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm.kernels import gamma_value
+    >>> gamma_value("auto", np.zeros((3, 4)))
+    0.25
+    """
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":

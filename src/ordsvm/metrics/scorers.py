@@ -46,11 +46,9 @@ class OrdinalScorer:
     Notes
     -----
     The order of the labels is `estimator.classes_`, lowest first, which pipelines and searches pass on. (The
-    classifiers of
-    scikit-learn sort their classes: with them, use numbers.) In a fold, y may hold a label that the estimator has not
-    seen:
-    among numbers in ascending order its place is clear; otherwise that is an error, which giving the estimator
-    `categories` or an ordered dtype avoids.
+    classifiers of scikit-learn sort their classes: with them, use numbers.) In a fold, y may hold a label that the
+    estimator has not seen: among numbers in ascending order its place is clear; otherwise that is an error, which
+    giving the estimator `categories` or an ordered dtype avoids.
 
     Searches pass on the weights they are given. `cross_val_score` does so with scikit-learn's metadata routing after
     `mae_scorer.set_score_request(sample_weight=True)`; without it, scores there are those of equal weights.
@@ -86,8 +84,7 @@ class OrdinalScorer:
         ----------
         sample_weight : bool, str or None
             True: weights are passed on; a str: under this name; False: they are not; None: weights that are given raise
-            an
-            error.
+            an error.
 
         Returns
         -------

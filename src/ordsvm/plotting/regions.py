@@ -16,11 +16,46 @@ from ordsvm.plotting.display import Display, rank_colours
 
 @dataclass(eq=False)
 class DecisionRegionsDisplay(Display):
-    """The plane coloured by predicted rank, with the samples on it.
+    """The plane of two features coloured by predicted rank, with the samples on it.
 
-    first, second   the coordinates of a grid; ranks: what is predicted there, a row for every value of `second`
-    samples, codes   to be drawn on it, with their true ranks
-    names, classes   of the features; of the ranks, lowest first
+    Parameters
+    ----------
+    first : ndarray of shape (resolution,)
+        Coordinates of the grid along the first feature.
+    second : ndarray of shape (resolution,)
+        Coordinates along the second feature.
+    ranks : ndarray of shape (resolution, resolution)
+        Predicted ranks, a row for every value of `second`.
+    samples : ndarray of shape (n_samples, 2)
+        Samples to draw.
+    codes : ndarray of shape (n_samples,)
+        Their true ranks, 0 for the lowest.
+    names : tuple of two str
+        Names of the features.
+    classes : ndarray of shape (n_classes,)
+        The labels, lowest first.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    sklearn.inspection.DecisionBoundaryDisplay : Boundaries of classifiers without order.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> from ordsvm.plotting import DecisionRegionsDisplay
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = X[:40, 2:4]
+    >>> display = DecisionRegionsDisplay.from_estimator(SVOR().fit(X, y[:40]), X, y[:40], resolution=20)
+    >>> display.ranks.shape
+    (20, 20)
     """
 
     first: Floats
@@ -33,7 +68,26 @@ class DecisionRegionsDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, resolution: int = 200, ax: Any = None) -> Self:
-        """Draws the regions of a fitted classifier around the samples X, which have two features."""
+        """Draw the regions of a fitted classifier around samples with two features.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted classifier with two features.
+        X : array-like of shape (n_samples, 2)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their true labels.
+        resolution : int, default=200
+            Points of the grid along each feature.
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        DecisionRegionsDisplay
+            The display.
+        """
         check_is_fitted(estimator)
         samples = check_array(X)
         if samples.shape[1] != 2:
@@ -51,6 +105,18 @@ class DecisionRegionsDisplay(Display):
         return cls(first, second, regions, samples, codes, shown, estimator.classes_).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
+        """Draw the regions and the samples.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        DecisionRegionsDisplay
+            The display.
+        """
         axes = self._axes(ax)
         n = len(self.classes)
         colours = rank_colours(n)

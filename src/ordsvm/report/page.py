@@ -16,7 +16,45 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 
 
 def report_page(model: Any, machine: Any, title: str, judged: Judged | None = None) -> str:
-    """The whole page about a `TableModel`, its trained machine and, where there are data, its predictions."""
+    """Make one HTML page about a model, with interactive charts, that needs no network.
+
+    Parameters
+    ----------
+    model : TableModel
+        The fitted model, with what the command line recorded about its training.
+    machine : estimator
+        The trained estimator inside it that has `result_`.
+    title : str
+        The title of the page.
+    judged : Judged or None, default=None
+        Predictions of rows with known labels, where there are any.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Raises
+    ------
+    ImportError
+        Where plotly is not installed.
+
+    See Also
+    --------
+    ordsvm.tables.TableModel : The model.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.report import report_page
+    >>> from ordsvm.tables import TableEncoder, TableModel
+    >>> frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0]})
+    >>> model = TableModel(SVOR(), TableEncoder()).fit(frame, [0, 0, 1, 1])
+    >>> page = report_page(model, model.machine_, "Sizes")
+    >>> page.startswith("<!doctype html>"), "<h1>Sizes</h1>" in page
+    (True, True)
+    """
     charts = _plotly_charts()
     figures: dict[str, Any] = {}
     parts = [_headline(machine, judged)]

@@ -22,8 +22,7 @@ class AsyGCD:
         "sample": a thread owns samples with all their hinges. "threshold": it owns hinges threshold by threshold.
     pace : float, default=0.1
         A thread whose step would be shorter than this share of another thread's waits, for it would work on scores that
-        are
-        about to change. 0, as in the papers, never waits, and takes up to eight times the steps.
+        are about to change. 0, as in the papers, never waits, and takes up to eight times the steps.
     precision : {"float32", "float64"}, default="float32"
         Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
 

@@ -20,8 +20,7 @@ class ParsmoLight:
     ----------
     q : int, default=8
         Pairs in an iteration, the paper's number of processes; 1 is SMO with the most violating pair. At most half the
-        rows
-        that the cache holds.
+        rows that the cache holds.
     epsilon : float, default=1e-12
         The share of its cap within which a hinge counts as being at a bound, until no other violation is left.
     gathering : bool, default=True
@@ -47,8 +46,7 @@ class ParsmoLight:
     Notes
     -----
     Missing rows of K are computed and scores brought up to date on `n_threads` threads, whatever q is; the result does
-    not
-    depend on how many. `n_iter` counts iterations; kernel evaluations a process, as the paper counts them, are
+    not depend on how many. `n_iter` counts iterations; kernel evaluations a process, as the paper counts them, are
     `kernel_rows` · n / q. The algorithm and what it adds to the paper: cpp/solvers/parsmo.hpp.
 
     References
@@ -107,8 +105,7 @@ class ParsmoCache(ParsmoLight):
     ----------
     q : int, default=8
         Pairs in an iteration, the paper's number of processes; 1 is SMO with the most violating pair. At most half the
-        rows
-        that the cache holds.
+        rows that the cache holds.
     epsilon : float, default=1e-12
         The share of its cap within which a hinge counts as being at a bound, until no other violation is left.
     gathering : bool, default=True

@@ -16,8 +16,7 @@ class SMO:
     ----------
     selection : {"second-order", "mvp"}, default="second-order"
         The partner of the most violating hinge: "second-order" takes the one with the largest decrease of the
-        objective,
-        "mvp" the most violating pair, as the paper does.
+        objective, "mvp" the most violating pair, as the paper does.
     precision : {"float32", "float64"}, default="float32"
         Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
 

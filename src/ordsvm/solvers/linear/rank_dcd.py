@@ -112,10 +112,8 @@ class RankDCD:
         Notes
         -----
         0.01 of the mean |x|², for a larger one takes more passes, and a much smaller one fails. But a bias goes a share
-        rho of
-        its way to the sum of β, whose size is at most `reach`. A pass should take it as far as about 1, or it needs
-        passes
-        without end where features or C are small.
+        rho of its way to the sum of β, whose size is at most `reach`. A pass should take it as far as about 1, or it
+        needs passes without end where features or C are small.
         """
         if self.rho is not None:
             return float(self.rho)

@@ -29,8 +29,7 @@ class Block:
         Samples in the small sets.
     precision : {"float32", "float64"}, default="float32"
         Precision of kernel values. Scores are summed in float64 and recomputed from α before the end, but for samples
-        that
-        are satisfied by more than scores can be off.
+        that are satisfied by more than scores can be off.
     newton : bool, default=True
         Whether Newton's method may finish: after many steps, as at large C, that is faster.
 
@@ -49,9 +48,9 @@ class Block:
 
     Notes
     -----
-    Of the kernel product only rows that were long in use are kept. The algorithm: cpp/block/block_smo.hpp, and
-    newton.py
-    for the end.
+    Kernel values between a working set and all samples are computed where they are used; they are kept only where rows
+    of X are long. The result does not depend on the number of threads. The algorithm: cpp/block/block_smo.hpp, and
+    newton.py for the end.
 
     Examples
     --------

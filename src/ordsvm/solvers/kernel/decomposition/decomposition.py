@@ -69,8 +69,7 @@ class Decomposition:
         Subproblems in an iteration, those that violate most; None: all that violate.
     blocks : {"all", "descent", "decrease"}, default="all"
         Whose moves are used. "descent": those that pass the test (21) with `epsilon`; "decrease": those that bring at
-        least
-        `share` of the decrease that all of them predict.
+        least `share` of the decrease that all of them predict.
     epsilon : float, default=0.1
         The ε of the test (21), above 0 and below 1.
     share : float, default=0.01
@@ -80,9 +79,8 @@ class Decomposition:
     inner : float, default=0.1
         Tolerance of subproblems, as a share of the violation.
     step : {"exact", "armijo", "diminishing"}, default="exact"
-        "exact": to the minimum (29). "armijo": the first of 1, ½, ¼, … that meets (22) with `theta`. "diminishing":
-        1 / k**xi in iteration k, whatever it does to the objective; the more subproblems, the longer it takes until
-        steps
+        "exact": to the minimum (29). "armijo": the first of 1, ½, ¼, … that meets (22) with `theta`. "diminishing": 1 /
+        k**xi in iteration k, whatever it does to the objective; the more subproblems, the longer it takes until steps
         are short enough. It is there for the theory.
     theta : float, default=0.1
         The θ of Armijo's rule (22), above 0 and below 1.

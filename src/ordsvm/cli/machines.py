@@ -10,6 +10,7 @@ from functools import cache
 from typing import Annotated, Any
 
 import typer
+from docstring_parser import DocstringParam, numpydoc
 from rich.markup import escape
 from sklearn.base import is_regressor
 
@@ -134,13 +135,19 @@ def _option(name: str, parameter: inspect.Parameter, kind: type) -> inspect.Para
 
 
 def _documentation(kind: type, name: str) -> str:
-    """The first sentence about a parameter; parameters that are explained together share it."""
-    heading, lines = rf"(?:\w+, )*{name}(?:, \w+)* :([^\n]*)\n", r"((?:        .*\n)+)"
-    entry = re.search(f"^    {heading}{lines}", kind.__doc__ or "", re.MULTILINE)
-    if entry is None:
+    """The choices that a parameter has, and the first sentence about it."""
+    parameter = _documented_parameters(kind).get(name)
+    if parameter is None:
         return ""
-    first = re.split(r"(?<=[.;:])\s", " ".join(entry.group(2).split()))[0].rstrip(".;:")
-    choices = re.findall(r'"([\w-]+)"', entry.group(1).partition("default=")[0])
+    first = re.split(r"(?<=[.;:])\s", " ".join((parameter.description or "").split()))[0].rstrip(".;:")
+    choices = re.findall(r'"([\w-]+)"', parameter.type_name or "")
     choices = ["auto", *SOLVERS, *LINEAR_SOLVERS] if name == "solver" else choices
     about_python = first.startswith(("A callable", "A name such as", '"'))  # what a command line can't say, or repeats
     return ". ".join([f"One of {', '.join(choices)}"] * bool(choices) + [first] * (not about_python))
+
+
+@cache
+def _documented_parameters(kind: type) -> dict[str, DocstringParam]:
+    """The entries of the Parameters section; an entry may name several."""
+    entries = [entry for entry in numpydoc.parse(kind.__doc__ or "").params if entry.args[0] == "param"]
+    return {name: entry for entry in entries for name in entry.arg_name.split(", ")}

@@ -1,4 +1,4 @@
-"""What a user has passed: numbers real and finite, names known, or one clear sentence."""
+"""Checks of parameters: numbers real and finite, names among the choices, or one clear sentence."""
 
 from __future__ import annotations
 

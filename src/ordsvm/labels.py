@@ -1,6 +1,6 @@
 """Labels with an order, turned into ranks 0, 1, ..., r - 1.
 
-The order comes from the first of these that speaks:
+The order comes from the first of these that there is:
 
 1. `categories`, the labels listed lowest first;
 2. the dtype of y: an ordered pandas Categorical or a polars Enum;
@@ -112,7 +112,7 @@ def rank_codes(labels: NDArray[Any], classes: NDArray[Any], name: str = "y") -> 
 
 def label_array(values: Any, name: str = "y") -> NDArray[Any]:
     """A sequence of labels as a 1-d array of numbers, strings or, failing that, objects; none missing."""
-    # Without a NumPy dtype, NumPy would pick one for us: [1, "a"] would become ["1", "a"], an Int64 NA a NaN.
+    # Without a NumPy dtype, NumPy would choose one: [1, "a"] would become ["1", "a"], an Int64 NA a NaN.
     has_numpy_dtype = isinstance(getattr(values, "dtype", None), np.dtype)
     array = np.asarray(values) if has_numpy_dtype else np.asarray(values, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -195,8 +195,8 @@ def _order_by_value(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _clearly_classes(labels: NDArray[Any], classes: NDArray[Any]) -> bool:
-    """Whole numbers or strings, each of them twice on average: scikit-learn, which takes a fifth of a millisecond to
-    look for all else that labels could be, would have nothing to say about them."""
+    """Whole numbers or strings, each of them twice on average: they need no check by scikit-learn, which takes a fifth
+    of a millisecond."""
     whole = labels.dtype.kind != "f" or bool(np.all(classes == np.floor(classes)))
     return whole and 2 * len(classes) <= len(labels)
 

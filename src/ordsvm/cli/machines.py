@@ -19,7 +19,7 @@ from ordsvm.io.registry import estimator_classes
 from ordsvm.solvers import SOLVERS
 from ordsvm.solvers.linear.choice import SOLVERS as LINEAR_SOLVERS
 
-OURS = ("callback", "verbose", "warm_start", "categories")  # the command line's own business
+NOT_OPTIONS = ("callback", "verbose", "warm_start", "categories")  # set by the command line itself
 
 
 @cache
@@ -59,7 +59,7 @@ def make_machine(name: str, parameters: dict[str, Any], categories: list[Any] | 
 
 
 def inner_machine(estimator: Any, fitted: bool = True) -> Any:
-    """What a solver trains or has trained, inside whatever stands around it."""
+    """The estimator that a solver trains or has trained, inside its wrappers."""
     for name in ("machine", "estimator", "regressor"):
         inner = getattr(estimator, f"{name}_" if fitted else name, None)
         if inner is not None:
@@ -68,7 +68,7 @@ def inner_machine(estimator: Any, fitted: bool = True) -> Any:
 
 
 def set_callback(estimator: Any, callback: Any) -> None:
-    """Has the machine report to `callback`, wherever in the estimator it is."""
+    """Sets the callback of the machine, wherever in the estimator it is."""
     for key in estimator.get_params():
         if key.split("__")[-1] == "callback":
             estimator.set_params(**{key: callback})
@@ -113,7 +113,7 @@ def parameter_options() -> dict[str, inspect.Parameter]:
     options: dict[str, inspect.Parameter] = {}
     for kind in machine_classes().values():
         for name, parameter in inspect.signature(kind).parameters.items():
-            if name not in options and name not in OURS:
+            if name not in options and name not in NOT_OPTIONS:
                 options[name] = _option(name, parameter, kind)
     return options
 

@@ -13,7 +13,7 @@ from ordsvm._typing import Ints
 
 
 class RowSource(Protocol):
-    """Blocks of rows, shown as often as a solver wants to pass over them."""
+    """Row blocks, for any number of passes."""
 
     n_samples: int
     n_features: int

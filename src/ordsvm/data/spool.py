@@ -97,7 +97,7 @@ class Spool:
                 self._write_block()
 
     def _last_that_fits(self, ends: Ints, first: int) -> int:
-        """Behind the rows, from `first` on, that the block has room for; an empty block has room for any row."""
+        """Behind the rows, from `first` on, that fit into the block; into an empty one, any row does."""
         last = int(np.searchsorted(ends, ends[first] + self._size.bytes - self._bytes, side="right")) - 1
         if self._size.rows is not None:
             last = min(last, first + int(self._size.rows) - self._rows)

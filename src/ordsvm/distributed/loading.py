@@ -32,7 +32,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the one who formulates has to know of a partition: its size, and its labels with their total weights."""
+    """The part of a partition that the formulation depends on: its size, and its labels with their total weights."""
 
     n_samples: int
     n_features: int
@@ -113,7 +113,7 @@ def summary(partition: Partition, is_regression: bool) -> Summary:
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """The different labels, and which of them everybody has; objects need not have an order."""
+    """The different labels, and the number of each sample's label among them; objects need not have an order."""
     if labels.dtype.kind != "O":
         return np.unique(labels, return_inverse=True)
     number = {label: place for place, label in enumerate(dict.fromkeys(labels.tolist()))}

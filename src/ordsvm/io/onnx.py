@@ -115,7 +115,7 @@ def _kernel_values(graph: _Graph, kernel: Any, vectors: Floats) -> str:
         return graph.add("Exp", exponent)
     if not isinstance(kernel, Polynomial | Sigmoid):
         raise TypeError(
-            f"to_onnx knows the library's own kernels, not {type(kernel).__name__}: train with one of them."
+            f"to_onnx exports the library's own kernels, not {type(kernel).__name__}: train with one of them."
         )
     # gamma goes into the vectors: ONNX Runtime would fuse a factor of its own into the product, in float32
     product = graph.add("MatMul", "X", graph.constant(kernel.gamma * vectors.T))

@@ -2,7 +2,7 @@
 
 Numbers, strings, true, false, null and lists stand for themselves. Everything else is an object with one key, which
 says what it is; docs/model_file.md has the table. `Writer` collects the arrays, `Reader` hands each out once, so that
-a small file cannot ask for more memory than it has bytes.
+a small file cannot take more memory than it has bytes.
 """
 
 from __future__ import annotations

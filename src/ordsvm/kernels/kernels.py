@@ -1,7 +1,7 @@
 """Kernels: parameters, the formula in NumPy, and the rows of K that the core makes from them.
 
 `kernel(X, Y)` gives the matrix k(x, y) in float64 for dense or CSR data; `kernel.rows(X)` gives an object of
-the core that computes rows of k(X, X) when a solver asks for them, so that no n × n matrix is needed.
+the core that computes rows of k(X, X) when a solver needs them, so that no n × n matrix is needed.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ class DecisionRegionsDisplay(Display):
         first, second = (np.linspace(low[j], high[j], resolution) for j in (0, 1))
         points = np.column_stack([np.tile(first, resolution), np.repeat(second, resolution)])
         names = getattr(estimator, "feature_names_in_", None)
-        asked = type(X)(points, columns=names) if names is not None and hasattr(X, "columns") else points
-        predicted = rank_codes(np.asarray(estimator.predict(asked)), estimator.classes_)
+        grid = type(X)(points, columns=names) if names is not None and hasattr(X, "columns") else points
+        predicted = rank_codes(np.asarray(estimator.predict(grid)), estimator.classes_)
         codes = rank_codes(label_array(y), estimator.classes_)
         shown = ("first feature", "second feature") if names is None else (str(names[0]), str(names[1]))
         regions = predicted.reshape(resolution, resolution)

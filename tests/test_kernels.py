@@ -182,7 +182,7 @@ def test_names_stand_for_kernels():
     assert make_kernel("precomputed", 0.5, 1.0, 2.0) == Precomputed()
     assert make_kernel(np.dot, 0.5, 1.0, 2.0) == Custom(np.dot)
     assert make_kernel(RBF(0.1), 0.5, 1.0, 2.0) == RBF(0.1)
-    with pytest.raises(ValueError, match=r"kernel='gauss' is unknown: give one of 'linear', 'rbf', .* or a function"):
+    with pytest.raises(ValueError, match=r"kernel='gauss' is unknown: give one of 'linear', 'rbf', .* or a callable"):
         make_kernel("gauss", 0.5, 1.0, 2.0)
 
 

@@ -9,7 +9,7 @@ NATIVE := $(wildcard $(FOLDERS:%=%/*.hpp) $(FOLDERS:%=%/*.cpp))
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 # Threads that wait for each other need the cores to themselves.
-THREADED := tests/test_async.py
+THREADED := $(wildcard tests/test_async*.py)
 
 .PHONY: demo test test-all core-test lint format sanitize bench clean
 
@@ -17,7 +17,7 @@ demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
 
 test: $(VENV)/test core-test
-	$(BIN)/python -m pytest -n 2 -m "not slow" --ignore=$(THREADED)
+	$(BIN)/python -m pytest -n 2 -m "not slow" $(THREADED:%=--ignore=%)
 	$(BIN)/python -m pytest -m "not slow" $(THREADED)
 
 # The C++ core's own tests as they are compiled for use, whichever instruction set this machine has.

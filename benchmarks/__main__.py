@@ -8,47 +8,50 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from benchmarks import results
+from benchmarks.contestants import PeerMissing
 from benchmarks.datasets import DataMissing
-from benchmarks.peers import PeerMissing
 
-# One module each, with a docstring, `DATA` (how the data were made) and `run(quick) -> rows`. One that can be run in
-# parts also has `ROWS`, their names, and `run(quick, names)`.
-REGISTRY = {
-    "asy-active": "asy_active",
-    "asy-order": "asy_order",
-    "asy-threads": "asy_threads",
-    "auto": "auto",
-    "calibration": "calibration",
-    "dcd": "dcd",
-    "distributed": "distributed",
-    "early-stopping": "early_stopping",
-    "linear-text": "linear_text",
-    "peers": "peer_table",
-    "scaling": "scaling",
-    "search": "search",
-    "parsmo": "parsmo",
-    "smo-speed": "smo_speed",
-    "streaming": "streaming",
-    "svor-agreement": "svor_agreement",
-}
+# A module each, of the same name but for `_` in place of `-`, with a docstring, `DATA` (how the data were made) and
+# `run(quick) -> rows`. One that can be run in parts also has `ROWS`, their names, and `run(quick, names)`; one with
+# options of its own has `add_options(parser)`, and `run(quick, **options)`.
+REGISTRY = (
+    "asy-active",
+    "asy-order",
+    "asy-threads",
+    "auto",
+    "before-after",
+    "calibration",
+    "dcd",
+    "distributed",
+    "early-stopping",
+    "linear-text",
+    "parsmo",
+    "peers",
+    "scaling",
+    "search",
+    "smo-speed",
+    "streaming",
+    "svor-agreement",
+)
 
 
 def load(name: str) -> ModuleType:
-    return importlib.import_module(f"benchmarks.{REGISTRY[name]}")
+    return importlib.import_module(f"benchmarks.{name.replace('-', '_')}")
 
 
 def list_benchmarks() -> None:
-    cells = [(name, (load(name).__doc__ or "").splitlines()[0]) for name in sorted(REGISTRY)]
+    cells = [(name, (load(name).__doc__ or "").splitlines()[0]) for name in REGISTRY]
     results.show_table(("name", "what it measures"), cells)
 
 
-def run(name: str, quick: bool, output: Path | None, parts: list[str] | None = None) -> int:
+def run(name: str, quick: bool, output: Path | None, parts: list[str] | None, own: dict[str, Any]) -> int:
     """Runs, shows, and writes the results of a full run; 1 if a bound was missed."""
     module = load(name)
     start = time.perf_counter()
-    rows = module.run(quick) if parts is None else module.run(quick, parts)
+    rows = module.run(quick, **own) if parts is None else module.run(quick, parts, **own)
     results.show(rows)
     print(f"{time.perf_counter() - start:.0f} s")
     if output or not quick:  # a quick run is a check, not a measurement: it must not replace one
@@ -58,21 +61,31 @@ def run(name: str, quick: bool, output: Path | None, parts: list[str] | None = N
 
 
 def check_parts(name: str, parts: list[str]) -> str:
-    """What is wrong with the parts that were asked for; nothing if nothing is."""
-    known = list(getattr(load(name), "ROWS", ()))
-    if not known:
+    """What is wrong with the given parts; empty if nothing is."""
+    all_rows = list(getattr(load(name), "ROWS", ()))
+    if not all_rows:
         return f"The benchmark {name!r} can't be run in parts: leave --rows out."
-    unknown = [part for part in parts if not any(row.startswith(part) for row in known)]
-    return f"No row begins with {', '.join(unknown)}: the rows are {', '.join(known)}." if unknown else ""
+    unknown = [part for part in parts if not any(row.startswith(part) for row in all_rows)]
+    return f"No row begins with {', '.join(unknown)}: the rows are {', '.join(all_rows)}." if unknown else ""
+
+
+def _parse(parser: argparse.ArgumentParser, arguments: list[str] | None) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """The options of all benchmarks, and those of the one that was named."""
+    common, rest = parser.parse_known_args(arguments)
+    parser = argparse.ArgumentParser(prog=f"{parser.prog} {common.name or ''}".strip())
+    add_options = getattr(load(common.name), "add_options", None) if common.name else None
+    if add_options:
+        add_options(parser)
+    return common, vars(parser.parse_args(rest))
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Benchmarks of ordsvm.")
-    parser.add_argument("name", nargs="?", choices=sorted(REGISTRY), help="which one; without it, the list")
+    parser.add_argument("name", nargs="?", choices=REGISTRY, help="which one; without it, the list")
     parser.add_argument("--quick", action="store_true", help="small sizes, under a minute; nothing is written")
     parser.add_argument("--output", type=Path, help="where to write, if not results/NAME.json")
     parser.add_argument("--rows", nargs="+", help="only the rows whose names begin so; the file keeps the others")
-    options = parser.parse_args(arguments)
+    options, own = _parse(parser, arguments)
     if options.name is None:
         list_benchmarks()
         return 0
@@ -80,7 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(wrong, file=sys.stderr)
         return 2
     try:
-        return run(options.name, options.quick, options.output, options.rows)
+        return run(options.name, options.quick, options.output, options.rows, own)
     except (DataMissing, PeerMissing) as missing:
         print(missing, file=sys.stderr)
         return 2

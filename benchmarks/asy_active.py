@@ -1,17 +1,16 @@
 """AsyAGCD against AsyGCD: does shrinking pay, and how small does the active set become?
 
 Where the ratio is below 1 it does not pay: rows of K that are cached cost little to add to all scores, the part that
-comes from hinges at their caps has to be kept besides, and AsyAGCD ends by M - m, which asks for twice the precision.
+comes from hinges at their caps has to be kept besides, and AsyAGCD ends by M - m, which needs twice the precision.
 """
 
 from __future__ import annotations
 
-import statistics
-from typing import Any
+from functools import partial
 
 from benchmarks import timing
-from benchmarks.box_problems import DATA, Case, case
 from benchmarks.results import Row, row
+from benchmarks.solver_cases import DATA, Case, box_problem
 
 __all__ = ["DATA", "run"]
 
@@ -19,31 +18,22 @@ __all__ = ["DATA", "run"]
 def run(quick: bool) -> list[Row]:
     """Two threads, log sharing, the paper's 10,000 steps between two shrinkings."""
     if quick:
-        return _compare(case("california", 1500), repeats=1)
-    return [r for name in ("california", "a9a", "ijcnn1") for r in _compare(case(name), repeats=3)]
+        return _compare(box_problem("california", 1500), repeats=1)
+    return [r for name in ("california", "a9a", "ijcnn1") for r in _compare(box_problem(name), repeats=3)]
 
 
 def _compare(problem: Case, repeats: int) -> list[Row]:
     from ordsvm.solvers import AsyAGCD, AsyGCD
 
-    results: dict[str, Any] = {}
-
-    def contestant(name: str, solver: Any) -> Any:
-        def call() -> None:
-            results[name] = problem.solve(solver, n_threads=2)
-
-        return call
-
-    times = timing.alternate(
-        {"AsyGCD": contestant("AsyGCD", AsyGCD()), "AsyAGCD": contestant("AsyAGCD", AsyAGCD())}, repeats
-    )
-    watched = problem.solve(AsyAGCD(), n_threads=2, report_every=max(1, results["AsyAGCD"].n_iter // 50))
-    plain, active = results["AsyGCD"], results["AsyAGCD"]
+    solvers = {"AsyGCD": AsyGCD(), "AsyAGCD": AsyAGCD()}
+    race = timing.race({name: partial(problem.solve, solver, 2) for name, solver in solvers.items()}, repeats)
+    plain, active = race.last("AsyGCD"), race.last("AsyAGCD")
+    watched = problem.solve(AsyAGCD(), n_threads=2, report_every=max(1, active.n_iter // 50))
     return [
         row(
             f"{problem.name}: seconds of AsyGCD / of AsyAGCD",
-            timing.ratio(times["AsyGCD"], times["AsyAGCD"]),
-            seconds={name: statistics.median(times[name]) for name in times},
+            race.ratio("AsyGCD", "AsyAGCD"),
+            seconds=race.medians(),
             steps={"AsyGCD": plain.n_iter, "AsyAGCD": active.n_iter},
             hinges=len(problem.problem.hinges),
             active_over_time=[(progress.n_iter, progress.n_active) for progress in watched.history],

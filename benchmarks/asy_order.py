@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks import datasets
 from benchmarks.results import Row, row
+from benchmarks.solver_cases import Case
 
 SETS = ("california_housing", "abalone", "winequality-red")
 DATA = (
@@ -36,14 +37,10 @@ def _share(name: str, kind: str, n_threads: int, partition: str) -> Row:
     from ordsvm.kernels import RBF
 
     X, y = datasets.ordinal(name, None if name == "winequality-red" else 1000)
-    problem = svor(y.astype(np.int64), int(y.max()) + 1, 10.0)
+    case = Case(name, svor(y, int(y.max()) + 1, 10.0), RBF(1 / X.shape[1]), X, y)
     solver: Any = getattr(solvers, kind)(partition=partition)
-
-    def solve(report_every: int) -> Any:
-        control = solvers.Control(n_threads=n_threads, report_every=report_every, time_limit=60.0)
-        return solvers.solve(problem, solvers.KernelMatrix(RBF(1 / X.shape[1]).rows(X)), solver, control).result
-
-    result = solve(max(1, solve(0).n_iter // 100))
+    steps = case.solve(solver, n_threads, time_limit=60.0).n_iter
+    result = case.solve(solver, n_threads, time_limit=60.0, report_every=max(1, steps // 100))
     ordered = [bool(np.all(np.diff(progress.thresholds) >= 0)) for progress in result.history]
     return row(
         f"{name}, {kind}, {n_threads} threads, partition by {partition}: share of ordered snapshots",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from benchmarks import timing
-from benchmarks.box_problems import DATA, Case, case
 from benchmarks.results import Row, row
+from benchmarks.solver_cases import DATA, Case, box_problem
 
 __all__ = ["DATA", "run"]
 
@@ -21,40 +22,32 @@ EXPLANATIONS = {
 def run(quick: bool) -> list[Row]:
     """The bound stands for sharing="log"; atomic sharing is printed beside it, where a run of it is short enough."""
     if quick:
-        return _race(case("california", 1500), repeats=1, atomic=True)
-    return _race(case("california"), repeats=5, atomic=True) + _race(case("a9a"), repeats=5, atomic=False)
+        return _race(box_problem("california", 1500), repeats=1, atomic=True)
+    return _race(box_problem("california"), 5, atomic=True) + _race(box_problem("a9a"), 5, atomic=False)
 
 
 def _race(problem: Case, repeats: int, atomic: bool) -> list[Row]:
     from ordsvm.solvers import GCD, AsyGCD
 
-    results: dict[str, Any] = {}
+    def threads(sharing: str) -> dict[str, Callable[[], Any]]:
+        return {f"{sharing} {n}": partial(problem.solve, AsyGCD(sharing=sharing), n) for n in (1, 2)}
 
-    def contestant(name: str, solver: Any, n_threads: int) -> Any:
-        def call() -> None:
-            results[name] = problem.solve(solver, n_threads)
-
-        return call
-
-    runs = {"serial": contestant("serial", GCD(), 1)}
-    for sharing in ("log", "atomic") if atomic else ("log",):
-        for n_threads in (1, 2):
-            runs[f"{sharing} {n_threads}"] = contestant(f"{sharing} {n_threads}", AsyGCD(sharing=sharing), n_threads)
-    slow = {name: call for name, call in runs.items() if name.startswith("atomic")}
-    times = timing.alternate({name: call for name, call in runs.items() if name not in slow}, repeats)
-    times |= timing.alternate(slow, 1) if slow else {}
+    race = timing.race({"serial": partial(problem.solve, GCD(), 1)} | threads("log"), repeats)
+    if atomic:  # slow: once
+        once = timing.race(threads("atomic"), 1)
+        race = timing.Race(race.seconds | once.seconds, race.returned | once.returned)
     return [
         row(
             f"{problem.name}: seconds of the serial GCD / of AsyGCD, {name} thread(s)",
-            timing.ratio(times["serial"], times[name]),
+            race.ratio("serial", name),
             at_least=SPEEDUP if name == "log 2" else None,
             explanation=EXPLANATIONS.get(problem.name),
-            seconds=statistics.median(times[name]),
-            serial_seconds=statistics.median(times["serial"]),
-            repeats=len(times[name]),
-            steps=results[name].n_iter,
-            relative_gap=results[name].relative_gap,
+            seconds=race.median(name),
+            serial_seconds=race.median("serial"),
+            repeats=len(race.seconds[name]),
+            steps=race.last(name).n_iter,
+            relative_gap=race.last(name).relative_gap,
         )
-        for name in runs
+        for name in race.seconds
         if name != "serial"
     ]

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 from benchmarks import datasets
-from benchmarks.peers import PeerMissing
+from benchmarks.contestants import PeerMissing
 from benchmarks.results import Row, row
 
 DATA = (

@@ -1,6 +1,6 @@
-"""Who takes part in the races: ordsvm and programs by others, each with what it trains and how its answer is read.
+"""The contestants of the races: ordsvm and programs by others, with what they train and how their answers are read.
 
-Every one but ordsvm and scikit-learn is optional; who is absent says so in a sentence.
+All but ordsvm and scikit-learn are optional; a sentence says which package is missing.
 """
 
 from __future__ import annotations
@@ -13,16 +13,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks.peers import PeerMissing, authors_estimator
+from benchmarks import authors
 from benchmarks.works import Answer, Work, from_beta
 
-CACHE = 2000.0  # megabytes of kernel rows for everybody who has a cache
+CACHE = 2000.0  # megabytes of kernel rows, for all contestants that have a cache
 TOL = 1e-3
+
+
+class PeerMissing(ImportError):
+    """A program to compare with is not installed, or does not train what it is compared on."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """`make(work, tol)` gives an unfitted estimator, `answer(work, model, X)` what it found, if it can be known."""
+    """`make(work, tol)` gives an unfitted estimator, `answer(work, model, X)` what it found, if it shows that."""
 
     name: str
     title: str
@@ -33,7 +37,7 @@ class Contestant:
     why_no_answer: str = ""
 
     def missing(self) -> str:
-        """Why it can't take part; nothing if it can."""
+        """Why it can't take part; empty if it can."""
         module = {"scikit-learn-intelex": "sklearnex", "scikit-learn": "sklearn"}.get(self.package, self.package)
         try:
             importlib.import_module(module)
@@ -42,7 +46,7 @@ class Contestant:
         return ""
 
     def refuses(self, work: Work) -> str:
-        """Why it is no match for this work; nothing if it is."""
+        """Why it does not train this work; empty if it does."""
         if (work.model, work.kernel) not in self.trains:
             return f"{self.title} does not train {work.model} with the {work.kernel} kernel."
         return self.missing()
@@ -52,26 +56,33 @@ class Contestant:
             raise PeerMissing(self.refuses(work))
         return self.make(work, tol)
 
+    def fit(self, work: Work, X: Any, y: Any) -> Any:
+        return self.estimator(work).fit(X, y)
+
 
 def _ours(work: Work, tol: float) -> Any:
     import ordsvm
 
-    parameters = {"epsilon": work.epsilon} if work.model == "SVR" else {}
-    options = {"kernel": work.kernel, "gamma": work.gamma, "tol": tol, "cache_size": CACHE} | parameters
-    return getattr(ordsvm, work.model)(C=work.C, solver="auto", **options)
+    options = {"C": work.C, "tol": tol, "solver": "auto"} | _epsilon(work)
+    if not work.model.startswith("Linear"):
+        options |= {"kernel": work.kernel, "gamma": work.gamma, "cache_size": CACHE}
+    return getattr(ordsvm, work.model)(**options)
+
+
+def _epsilon(work: Work) -> dict[str, float]:
+    return {"epsilon": work.epsilon} if work.model.endswith("SVR") else {}
 
 
 def _libsvm(module: str) -> Callable[[Work, float], Any]:
     def make(work: Work, tol: float) -> Any:
         kind = getattr(importlib.import_module(module), work.model)
-        parameters = {"epsilon": work.epsilon} if work.model == "SVR" else {}
-        return kind(C=work.C, kernel=work.kernel, gamma=work.gamma, tol=tol, cache_size=CACHE, **parameters)
+        return kind(C=work.C, kernel=work.kernel, gamma=work.gamma, tol=tol, cache_size=CACHE, **_epsilon(work))
 
     return make
 
 
 def _authors(work: Work, tol: float) -> Any:
-    return authors_estimator({"SVORIM": "implicit", "SVOREX": "explicit"}[work.model], work.C, work.gamma, tol)
+    return authors.estimator(work.model, work.C, work.gamma, tol)
 
 
 def _redsvm(work: Work, tol: float) -> Any:
@@ -83,8 +94,8 @@ def _redsvm(work: Work, tol: float) -> Any:
 def _liblinear(work: Work, tol: float) -> Any:
     from sklearn.svm import LinearSVC, LinearSVR
 
-    if work.model == "SVR":
-        return LinearSVR(C=work.C, epsilon=work.epsilon, loss="epsilon_insensitive", tol=tol, max_iter=100_000)
+    if work.model.endswith("SVR"):
+        return LinearSVR(C=work.C, loss="epsilon_insensitive", tol=tol, max_iter=100_000, **_epsilon(work))
     return LinearSVC(C=work.C, loss="hinge", tol=tol, max_iter=100_000)
 
 
@@ -96,8 +107,8 @@ def _support_vectors(work: Work, model: Any, X: Any) -> Answer:
 
 
 def _authors_answer(work: Work, model: Any, X: Any) -> Answer:
-    beta = np.asarray(model.model_["alpha"], dtype=np.float64)
-    return from_beta(work, X, np.arange(len(beta)), beta, model.thresholds_)
+    found = authors.found(model, X, work.gamma)
+    return from_beta(work, X, np.arange(len(found.beta)), found.beta, found.thresholds)
 
 
 def _weights(work: Work, model: Any, X: Any) -> Answer:
@@ -107,11 +118,12 @@ def _weights(work: Work, model: Any, X: Any) -> Answer:
 
 _ORDINAL = (("SVOR", "rbf"), ("SVORIM", "rbf"), ("SVOREX", "rbf"))
 _SVM = (("SVC", "rbf"), ("SVR", "rbf"), ("SVC", "linear"), ("SVR", "linear"))
+_LINEAR = (("LinearSVC", "linear"), ("LinearSVR", "linear"), ("LinearNPSVOR", "linear"))
 
 CONTESTANTS = {
     contestant.name: contestant
     for contestant in (
-        Contestant("ordsvm", "ordsvm", _ORDINAL + _SVM, "ordsvm", _ours, _support_vectors),
+        Contestant("ordsvm", "ordsvm", _ORDINAL + _SVM + _LINEAR, "ordsvm", _ours, _support_vectors),
         Contestant("libsvm", "LIBSVM (scikit-learn)", _SVM, "scikit-learn", _libsvm("sklearn.svm"), _support_vectors),
         Contestant(
             "onedal",
@@ -130,6 +142,8 @@ CONTESTANTS = {
             _redsvm,
             why_no_answer="REDSVM has a free common offset besides: its time can be compared, not its objective.",
         ),
-        Contestant("liblinear", "LIBLINEAR (scikit-learn)", _SVM[2:], "scikit-learn", _liblinear, _weights),
+        Contestant(
+            "liblinear", "LIBLINEAR (scikit-learn)", _SVM[2:] + _LINEAR[:2], "scikit-learn", _liblinear, _weights
+        ),
     )
 }

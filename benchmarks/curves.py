@@ -5,32 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks import timing
+import numpy as np
+
+from benchmarks import drawing, timing
 from benchmarks.contestants import CONTESTANTS, Contestant
-from benchmarks.drawing import pyplot
-from benchmarks.ours import certify
-from benchmarks.results import FOLDER, Row, row
-from benchmarks.works import Work, primal
+from benchmarks.results import Row, row
+from benchmarks.works import Work, make, primal
+from ordsvm import certify
 
 TOLERANCES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 DATA = (
     "curves: a fit at each of the tolerances 1 to 1e-4; suboptimality is (primal - D) / D, the primal recomputed in "
     "float64 from the answer, D the dual objective of our fit at tol 1e-6, which the optimum is not below."
 )
-WORKS = (
-    Work("SVORIM, california 2000, C = 10", "SVORIM", "california_housing", 10.0, 0.5, 2000),
-    Work("SVC, a9a 5000, C = 1", "SVC", "a9a", 1.0, 1 / 123, 5000),
-    Work("SVR, california 5000, C = 1", "SVR", "california_housing", 1.0, 1 / 8, 5000),
-)
+WORKS = {
+    "SVORIM, california 2000, C = 10": make("SVORIM", "california", 10.0, 2000),
+    "SVC, a9a 5000, C = 1": make("SVC", "a9a", 1.0, 5000),
+    "SVR, california 5000, C = 1": make("SVR", "california", 1.0, 5000),
+}
 
 Curve = list[tuple[float, float, float]]  # tolerance, seconds, suboptimality
 
 
 def run(quick: bool) -> list[Row]:
     """Rows without bounds: the seconds at tol 1e-3, or the nearest, with the whole curve beside them."""
-    found = {work.name: _curves(work.reduced(300) if quick else work, quick) for work in WORKS}
+    found = {name: _curves(work.reduced(300) if quick else work, quick) for name, work in WORKS.items()}
     if not quick:
-        _draw(found)
+        drawing.save("peers.png", lambda axes: _draw(axes, found), (1, len(found)), (4.6, 3.8))
     return [
         row(
             f"curves: {name}: seconds of {title} at tol {curve[-2][0]:g}", curve[-2][1], tol_seconds_suboptimality=curve
@@ -56,12 +57,8 @@ def _point(contestant: Contestant, work: Work, X: Any, y: Any, tol: float, dual:
     return tol, seconds, suboptimality
 
 
-def _draw(found: Mapping[str, Mapping[str, Curve]]) -> None:
-    plt = pyplot()
-    if plt is None:
-        return
-    figure, axes = plt.subplots(1, len(found), figsize=(4.6 * len(found), 3.8), layout="constrained")
-    for axis, (name, curves) in zip(axes, found.items(), strict=True):
+def _draw(axes: np.ndarray, found: Mapping[str, Mapping[str, Curve]]) -> None:
+    for axis, (name, curves) in zip(axes[0], found.items(), strict=True):
         for title, curve in curves.items():
             _, seconds, suboptimality = zip(*curve, strict=True)
             axis.loglog(seconds, [max(value, 1e-8) for value in suboptimality], "o-", markersize=4, label=title)
@@ -71,5 +68,3 @@ def _draw(found: Mapping[str, Mapping[str, Curve]]) -> None:
         axis.set_xlim(0.9 * min(point[1] for curve in curves.values() for point in curve))
         axis.grid(alpha=0.3)
         axis.legend(fontsize=8)
-    figure.savefig(FOLDER / "peers.png", dpi=120)
-    plt.close(figure)

@@ -71,7 +71,7 @@ def _file(name: str, file: str) -> Path:
 
 @lru_cache(maxsize=4)
 def _csv(name: str) -> pd.DataFrame:
-    """Kept, because reading a large set is slow and experiments ask again and again. Do not modify."""
+    """Kept, because reading a large set is slow and experiments read it many times. Do not modify."""
     return pd.read_csv(_file(name, "data.csv.gz"))
 
 
@@ -91,6 +91,13 @@ def svmlight(name: str, part: str = "train") -> tuple[sparse.csr_matrix, np.ndar
     """Sparse inputs and labels of one part ("train", "test" or "vali") of an svmlight set."""
     X, y = load_svmlight_file(str(_file(name, f"{part}.svm.gz")), n_features=SVMLIGHT_COLUMNS.get(name))
     return X, y
+
+
+def shuffled_svmlight(name: str, seed: int = 0) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """The training part of an svmlight set, its rows in the order of NumPy's permutation."""
+    X, y = svmlight(name)
+    order = np.random.default_rng(seed).permutation(len(y))
+    return X[order], y[order]
 
 
 def reviews(name: str) -> tuple[list[str], np.ndarray]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import text
-from benchmarks.drawing import pyplot
-from benchmarks.results import FOLDER, Row, row
-from ordsvm.linear_problem import LaneTable, npsvor
+from benchmarks import drawing, text
+from benchmarks.results import Row, row
+from ordsvm.formulations.linear import npsvor
+from ordsvm.linear_problem import LaneTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, Run, Samples
 
@@ -74,12 +74,12 @@ def run(quick: bool) -> list[Row]:
     names, seeds = (("imdb",), (0,)) if quick else (text.NAMES, (0, 1, 2))
     traces = {name: _traces(name, seeds, 3000 if quick else None) for name in names}
     if not quick:
-        _draw(traces)
+        drawing.save("dcd.png", lambda axes: _draw(axes, traces), (1, len(traces)), (5.0, 3.8))
     return [one for name in names for one in _rows(name, traces[name])] + _agreement(3000 if quick else None)
 
 
 def _agreement(n: int | None) -> list[Row]:
-    """The weights of all ranks by three solvers, at a tolerance at which the optimum leaves them little room."""
+    """The weights of all ranks by three solvers, at a tolerance at which the optimum all but fixes them."""
     from ordsvm import LinearNPSVOR
 
     X, y = (part[:n] for part in text.reviews("imdb").training())
@@ -102,7 +102,7 @@ def _agreement(n: int | None) -> list[Row]:
 
 
 def _traces(name: str, seeds: tuple[int, ...], n: int | None) -> dict[str, list[Trace]]:
-    """Contestants take turns; DCD-1 as printed knows no random order, but is run as often."""
+    """Contestants take turns; DCD-1 as printed has no random order, but is run as often."""
     X, y = text.reviews(name).training()
     X, y = X[:n], y[:n].astype(np.int32)
     traces: dict[str, list[Trace]] = {label: [] for label in CONTESTANTS}
@@ -157,18 +157,12 @@ def _rows(name: str, traces: dict[str, list[Trace]]) -> list[Row]:
     ]
 
 
-def _draw(traces: dict[str, dict[str, list[Trace]]]) -> None:
-    """Figure 4 of the paper, if Matplotlib is there."""
-    plt = pyplot()
-    if plt is None:
-        return
-    figure, axes = plt.subplots(1, len(traces), figsize=(5 * len(traces), 3.8), layout="constrained")
-    for axis, (name, runs) in zip(np.atleast_1d(axes), traces.items(), strict=True):
+def _draw(axes: np.ndarray, traces: dict[str, dict[str, list[Trace]]]) -> None:
+    """Figure 4 of the paper."""
+    for axis, (name, runs) in zip(axes[0], traces.items(), strict=True):
         best = _best(runs)
         for label, (first, *_) in runs.items():
             axis.loglog(first.seconds, first.difference(best), label=label)
         axis.set(title=f"{name}, rank 3", xlabel="CPU seconds", ylabel="relative difference to the best dual objective")
         axis.set_ylim(1e-6, 2.0)
         axis.legend(fontsize=8)
-    figure.savefig(FOLDER / "dcd.png", dpi=120)
-    plt.close(figure)

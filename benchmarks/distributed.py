@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks import text
+from benchmarks import synthetic, text
+from benchmarks.memory import resident, resident_peak
 from benchmarks.results import Row, row
+from benchmarks.synthetic import AT_ONCE
 
 WORKERS = (1, 2, 4)
 TOL, C = 1e-3, 1.0
-N_ROWS, QUICK_ROWS, N_FEATURES, N_VALUES, N_RANKS = 5_000_000, 200_000, 100_000, 30, 5
-AT_ONCE = 50_000  # rows of a block
-HEAD, NOISE = 100, 0.5
+N_ROWS, QUICK_ROWS, N_FEATURES, N_VALUES = 5_000_000, 200_000, 100_000, 30
 VARIABLE_BYTES, WEIGHT_BYTES = 24, 96  # that a worker holds for each; see above
 DATA = (
     f"{text.DATA} Training rows in float32, one block a worker, in order. Synthetic, seed 0: 5,000,000 rows x 100,000 "
@@ -59,7 +59,7 @@ class Rows:
 def run(quick: bool) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="ordsvm-distributed-") as folder:
         names = text.NAMES[:1] if quick else text.NAMES
-        sets = [*(reviews(name, Path(folder)) for name in names), synthetic(QUICK_ROWS if quick else N_ROWS)]
+        sets = [*(reviews(name, Path(folder)) for name in names), planted(QUICK_ROWS if quick else N_ROWS)]
         return [claim for rows in sets for claim in _claims_of(rows)] + _killed(sets[0])
 
 
@@ -93,7 +93,7 @@ def reviews(name: str, folder: Path) -> Rows:
     return Rows(name, *X.shape, 8 * X.nnz + 4 * X.shape[0], block, lambda n_workers: n_workers)
 
 
-def synthetic(n_rows: int) -> Rows:
+def planted(n_rows: int) -> Rows:
     n_blocks = n_rows // AT_ONCE
     n_bytes = n_rows * (8 * N_VALUES + 4)
     return Rows(
@@ -103,20 +103,16 @@ def synthetic(n_rows: int) -> Rows:
 
 def _synthetic_block(number: int, n_blocks: int) -> tuple[Any, Any]:
     w = np.random.default_rng(0).standard_normal(N_FEATURES)
-    cuts = np.quantile(_scored(np.random.default_rng(1), w)[1], np.arange(1, N_RANKS) / N_RANKS)
+    cuts = synthetic.rank_cuts(_scored(np.random.default_rng(1), w)[1])
     X, score = _scored(np.random.default_rng([2, number]), w)
     return X, np.searchsorted(cuts, score).astype(np.int8)
 
 
 def _scored(random: np.random.Generator, w: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Rows, columns by the inverse of the distribution function, and their scores."""
-    columns = HEAD * (np.exp(random.random((AT_ONCE, N_VALUES)) * np.log1p(N_FEATURES / HEAD)) - 1)
-    values = random.standard_exponential((AT_ONCE, N_VALUES), dtype=np.float32)
-    values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, None]
-    starts = np.arange(0, values.size + 1, N_VALUES, dtype=np.int32)
-    indices = np.minimum(columns, N_FEATURES - 1).astype(np.int32)
-    X = sparse.csr_matrix((values.ravel(), indices.ravel(), starts), shape=(AT_ONCE, N_FEATURES))
-    return X, X @ w + NOISE * random.standard_normal(AT_ONCE)
+    """Rows and their scores."""
+    columns = synthetic.columns(random, (AT_ONCE, N_VALUES), N_FEATURES)
+    X = synthetic.unit_rows(random, columns, N_FEATURES)
+    return X, synthetic.noisy_score(random, X, w)
 
 
 def _alone(name: str, X: Any, y: Any) -> Any:
@@ -143,11 +139,11 @@ def _claims(rows: Rows, n_workers: int, name: str, one: Any) -> list[Row]:
     from distributed import Client
 
     with _cluster(n_workers) as cluster, Client(cluster) as client:
-        idle = max(client.run(_resident_now).values())
+        idle = max(client.run(resident).values())
         started = time.perf_counter()
         model = _fitted(name, rows, n_workers, client)
         seconds = time.perf_counter() - started
-        peak = max(client.run(_resident_peak).values()) - idle
+        peak = max(client.run(resident_peak).values()) - idle
         sent = sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values())
     result, label = model.result_, f"{rows.name}, {name}, {n_workers} workers"
     n_columns = model.coef_.size // rows.n_features
@@ -207,19 +203,3 @@ def _killed(rows: Rows) -> list[Row]:
         row(f"{label}: certified relative gap", model.result_.relative_gap, at_most=TOL, rounds=model.result_.n_iter),
         row(f"{label}: gap after round 6 / gap after round 5", seen[5] / seen[4], at_most=1.5),
     ]
-
-
-def _resident(which: str) -> int:
-    with open("/proc/self/status") as file:
-        return 1024 * next(int(line.split()[1]) for line in file if line.startswith(which))
-
-
-def _resident_now() -> int:
-    """And sets the mark of the peak back."""
-    with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")
-    return _resident("VmRSS")
-
-
-def _resident_peak() -> int:
-    return _resident("VmHWM")

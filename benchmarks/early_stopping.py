@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,25 +44,20 @@ def _compare(name: str, n: int | None, C: float) -> list[Row]:
     X, y = datasets.ordinal(name, n)
     first, second = len(y) * 6 // 10, len(y) * 8 // 10
     validation, test = (X[first:second], y[first:second]), (X[second:], y[second:])
-    models: dict[str, Any] = {}
-
-    def contestant(early_stopping: bool) -> Any:
-        def call() -> None:
-            given = {"validation": validation} if early_stopping else {}
-            model = _model(C, 1 / X.shape[1], early_stopping).fit(X[:first], y[:first], **given)
-            models["early" if early_stopping else "full"] = model
-
-        return call
-
-    times = timing.alternate({"early": contestant(True), "full": contestant(False)}, repeats=1)
+    fits = {
+        "early": partial(_model(C, 1 / X.shape[1], True).fit, X[:first], y[:first], validation=validation),
+        "full": partial(_model(C, 1 / X.shape[1], False).fit, X[:first], y[:first]),
+    }
+    race = timing.race(fits, repeats=1)
+    models = {which: race.last(which) for which in fits}
     early, full = (models[which].result_ for which in ("early", "full"))
     claim = f"{name}, {first} of {len(y)} rows trained on: "
     best = early.n_iter if early.best_look is None else early.history[early.best_look].n_iter
     return [
         row(
             claim + "seconds until the early stop / of the full run",
-            timing.ratio(times["early"], times["full"]),
-            seconds={which: seconds[0] for which, seconds in times.items()},
+            race.ratio("early", "full"),
+            seconds=race.medians(),
             steps={"early": early.n_iter, "best look": best, "full": full.n_iter},
             status={"early": early.status, "full": full.status},
             relative_gap={"early": early.relative_gap, "full": full.relative_gap},

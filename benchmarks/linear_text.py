@@ -5,14 +5,17 @@ from __future__ import annotations
 import statistics
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from benchmarks import text, timing
+from benchmarks.contestants import CONTESTANTS, Contestant
 from benchmarks.linear_text_profile import profile
-from benchmarks.results import Row, row
+from benchmarks.results import Row, row, speed_row
+from benchmarks.timing import Race
+from benchmarks.works import Work, make
 
 DATA = text.DATA + (
     " C in {0.1, 1}, bias penalised (LIBLINEAR: intercept_scaling=1). LIBLINEAR by scikit-learn: "
@@ -60,86 +63,59 @@ MAE, MSE = 1.02, 2.12  # NPSVOR on imdb at C = 1; Shi et al. 2021, Table 4, have
 
 def run(quick: bool) -> list[Row]:
     """For every set and C, three races; the test errors of NPSVOR with both predictors."""
-    names, costs, repeats = (("imdb",), (0.1,), 1) if quick else (text.NAMES, C_VALUES, 5)
-    return [r for name in names for C in costs for r in _races(name, C, repeats, 3000 if quick else None)]
+    names, C_values, repeats = (("imdb",), (0.1,), 1) if quick else (text.NAMES, C_VALUES, 5)
+    return [r for name in names for C in C_values for r in _races(name, C, repeats, 3000 if quick else None)]
 
 
 def _races(name: str, C: float, repeats: int, n: int | None) -> list[Row]:
-    from sklearn.svm import LinearSVC as PeerSVC
-    from sklearn.svm import LinearSVR as PeerSVR
-
-    from ordsvm import LinearNPSVOR, LinearSVC, LinearSVR
-
-    reviews = text.reviews(name)
-    X, y = (part[:n] for part in reviews.training())
-    fitted: dict[str, list[Any]] = {}
-    svc_tol, svr_tol = TOLERANCES[name, C]
-    peer_svc = PeerSVC(loss="hinge", C=C, tol=0.1, max_iter=100_000)
-    peer_svr = PeerSVR(loss="epsilon_insensitive", epsilon=0.1, C=C, tol=0.1, max_iter=100_000)
-    models = {
-        "LIBLINEAR SVC": peer_svc,
-        "LIBLINEAR SVR": peer_svr,
-        "LinearSVC": LinearSVC(C=C, tol=svc_tol),
-        "LinearSVR": LinearSVR(C=C, epsilon=0.1, tol=svr_tol),
-        "LinearNPSVOR": LinearNPSVOR(C=C, tol=GAP),
-    }
+    works = {model: make(model, name, C, n, kernel="linear") for model in ("LinearSVC", "LinearSVR", "LinearNPSVOR")}
+    X, y = works["LinearNPSVOR"].data()
+    fits = _fits(works, TOLERANCES[name, C], X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # LIBLINEAR's, at max_iter
-        fits = {key: _fit(key, model, X, y, fitted) for key, model in models.items()}
-        times = timing.alternate(fits, repeats, None)
-        profiles = {key: profile(fits[key], repeats) for key in models if not key.startswith("LIBLINEAR")}
-    objectives = {
-        key: sorted(_objective(key, model, X, y, C) for model in fitted[key][:repeats])
-        for key in models
-        if key != "LinearNPSVOR"
-    }
+        race = timing.race(fits, repeats, None)
+        profiles = {model: profile(fits[model], repeats) for model in works}
     label = f"{name}, C = {C:g}"
-    races = (("LIBLINEAR SVC", "LinearSVC", SVC_SPEEDUP), ("LIBLINEAR SVR", "LinearSVR", SVR_SPEEDUP))
     rows = []
-    for peer, ours, bound in races:
+    for peer, ours, bound in (("LIBLINEAR SVC", "LinearSVC", SVC_SPEEDUP), ("LIBLINEAR SVR", "LinearSVR", SVR_SPEEDUP)):
         claim = f"{label}: seconds of {peer} / of {ours}"
-        rows.append(_speed(claim, times, peer, ours, bound, fitted[ours][-1], profiles[ours]))
-        both = {key: objectives[key] for key in (peer, ours)}
-        excess = statistics.median(both[ours]) / statistics.median(both[peer])
+        rows.append(_speed(claim, race, peer, ours, bound, profiles[ours]))
         rows.append(
-            row(
-                f"{label}: objective of {ours} / of {peer}", excess, at_most=1.0, objectives=both, explanation=OBJECTIVE
+            _objectives(
+                f"{label}: objective of {ours} / of {peer}", race, peer, ours, partial(_objective, works[ours], X, y)
             )
         )
     claim = f"{label}: seconds of LIBLINEAR SVC (one-vs-rest) / of LinearNPSVOR"
-    model = fitted["LinearNPSVOR"][-1]
-    rows.append(_speed(claim, times, "LIBLINEAR SVC", "LinearNPSVOR", NPSVOR_SPEEDUP, model, profiles["LinearNPSVOR"]))
+    rows.append(_speed(claim, race, "LIBLINEAR SVC", "LinearNPSVOR", NPSVOR_SPEEDUP, profiles["LinearNPSVOR"]))
+    model = race.last("LinearNPSVOR")
     rows.append(row(f"{label}: relative gap of LinearNPSVOR", model.result_.relative_gap, at_most=GAP))
-    return rows + _errors(label, model, *reviews.test(), bounded=name == "imdb" and C == 1.0)
+    return rows + _errors(label, model, *text.reviews(name).test(), bounded=name == "imdb" and C == 1.0)
 
 
-def _fit(key: str, model: Any, X: Any, y: np.ndarray, fitted: dict[str, list[Any]]) -> Callable[[], None]:
-    target = y.astype(np.float64) if key.endswith("SVR") else y
+def _fits(
+    works: dict[str, Work], tolerances: tuple[float, float], X: Any, y: np.ndarray
+) -> dict[str, Callable[[], Any]]:
+    """Fits of new machines, so that the order in which LIBLINEAR visits rows differs from run to run."""
+    ours = zip(works.values(), (*tolerances, GAP), strict=True)
+    calls = [(f"LIBLINEAR {model[6:]}", "liblinear", works[model], 0.1) for model in ("LinearSVC", "LinearSVR")]
+    calls += [(work.model, "ordsvm", work, tol) for work, tol in ours]
+    return {key: _fit(CONTESTANTS[contestant], work, tol, X, y) for key, contestant, work, tol in calls}
 
-    def call() -> None:
-        fitted.setdefault(key, []).append(clone(model).fit(X, target))
 
-    return call
+def _fit(contestant: Contestant, work: Work, tol: float, X: Any, y: np.ndarray) -> Callable[[], Any]:
+    target = y.astype(np.float64) if work.model == "LinearSVR" else y
+    return lambda: contestant.estimator(work, tol).fit(X, target)
 
 
-def _speed(
-    claim: str,
-    times: dict[str, list[float]],
-    peer: str,
-    ours: str,
-    bound: float,
-    model: Any,
-    profile: dict[str, float],
-) -> Row:
-    return row(
+def _speed(claim: str, race: Race, peer: str, ours: str, bound: float, profile: dict[str, float]) -> Row:
+    model = race.last(ours)
+    return speed_row(
         claim,
-        timing.ratio(times[peer], times[ours]),
+        race,
+        ours,
+        peer,
         at_least=bound,
         explanation=EXPLANATIONS[ours],
-        our_seconds=statistics.median(times[ours]),
-        peer_seconds=statistics.median(times[peer]),
-        our_seconds_all=times[ours],
-        peer_seconds_all=times[peer],
         our_relative_gap=model.result_.relative_gap,
         our_passes=model.result_.n_iter,
         our_tol=model.tol,
@@ -147,17 +123,24 @@ def _speed(
     )
 
 
-def _objective(key: str, model: Any, X: Any, y: np.ndarray, C: float) -> float:
+def _objectives(claim: str, race: Race, peer: str, ours: str, objective: Callable[[Any], float]) -> Row:
+    """The ratio of the medians over the timed fits."""
+    both = {key: sorted(map(objective, race.returned[key])) for key in (peer, ours)}
+    excess = statistics.median(both[ours]) / statistics.median(both[peer])
+    return row(claim, excess, at_most=1.0, objectives=both, explanation=OBJECTIVE)
+
+
+def _objective(work: Work, X: Any, y: np.ndarray, model: Any) -> float:
     """The primal objective that both programs minimise, from the weights alone."""
     coef = np.atleast_2d(model.coef_)
     bias = np.atleast_1d(model.intercept_)
     score = X @ coef.T + bias
-    if key.endswith("SVR"):
-        loss = np.maximum(0.0, np.abs(score[:, 0] - y) - 0.1).sum()
+    if work.model == "LinearSVR":
+        loss = np.maximum(0.0, np.abs(score[:, 0] - y) - work.epsilon).sum()
     else:
         sign = np.where(y[:, None] == np.arange(len(bias)), 1.0, -1.0)
         loss = np.maximum(0.0, 1.0 - sign * score).sum()
-    return float(0.5 * (np.sum(coef * coef) + np.sum(bias * bias)) + C * loss)
+    return float(0.5 * (np.sum(coef * coef) + np.sum(bias * bias)) + work.C * loss)
 
 
 def _errors(label: str, model: Any, X: Any, y: np.ndarray, bounded: bool) -> list[Row]:

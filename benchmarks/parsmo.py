@@ -12,7 +12,7 @@ from benchmarks.parsmo_traces import (
     CACHE_ROWS,
     END,
     GOAL,
-    Case,
+    SolvedCase,
     Trace,
     libsvm_trace,
     make_case,
@@ -34,7 +34,7 @@ DATA = (
     f"{END:g} or for {SECONDS:g} seconds. Iterations and kernel evaluations: all rows; a run each, as two runs take "
     "the same steps, on two threads, which change none of them. Seconds: the first "
     f"{TIMED['a9a']:,}, {TIMED['w8a']:,} and {TIMED['ijcnn1']:,} rows, by a monotone clock that stands still while "
-    f"somebody looks, medians of {REPEATS} runs that take turns. Oscillation: the first {LOOSE:,} rows, looked at in "
+    f"it is looked at, medians of {REPEATS} runs that take turns. Oscillation: the first {LOOSE:,} rows, looked at in "
     "every iteration. Kernel evaluations a process are rows of K times samples divided by q, as in the paper. LIBSVM "
     "is scikit-learn's SVC with tol 1e-4 and shrinking, fitted anew with max_iter = 500, 1000, 2000, ... and its "
     "objective computed from dual_coef_ in float64; its kernel evaluations can't be seen, so SMO with second-order "
@@ -62,7 +62,7 @@ def run(quick: bool) -> list[Row]:
     return rows
 
 
-def _whole(case: Case) -> dict[str, Trace]:
+def _whole(case: SolvedCase) -> dict[str, Trace]:
     from ordsvm.solvers import SMO, ParsmoLight
 
     traces = {f"light, q = {q}": case.trace(ParsmoLight(q), 2, SECONDS) for q in PAIRS}
@@ -71,12 +71,11 @@ def _whole(case: Case) -> dict[str, Trace]:
     return traces
 
 
-def _timed(case: Case) -> dict[str, Trace]:
-    """Everybody in turn, another one first in every round; LIBSVM's first turn finds out how far it has to go."""
+def _timed(case: SolvedCase) -> dict[str, Trace]:
+    """All in turn, another one first in every round; a first run of LIBSVM finds out how far it has to go."""
     from ordsvm.solvers import ParsmoCache, ParsmoLight
 
-    first = libsvm_trace(case)
-    limits = first.iterations[1:].tolist()
+    limits = libsvm_trace(case).iterations[1:].tolist()
     runs: dict[str, Callable[[], Trace]] = {"LIBSVM": lambda: libsvm_trace(case, limits)}
     for kind, q, n_threads in [
         *((ParsmoLight, q, 1) for q in PAIRS),
@@ -85,18 +84,11 @@ def _timed(case: Case) -> dict[str, Trace]:
     ]:
         title = f"{kind.name.removeprefix('parsmo-')}, q = {q}" + TWO * (n_threads == 2)
         runs[title] = lambda kind=kind, q=q, n=n_threads: case.trace(kind(q), n, SECONDS)
-    names, traces = list(runs), {title: [first] if title == "LIBSVM" else [] for title in runs}
-    with timing.thread_limit(1):
-        for turn in range(REPEATS):
-            start = turn * len(names) // REPEATS
-            for title in names[start:] + names[:start]:
-                if len(traces[title]) <= turn:
-                    traces[title].append(runs[title]())
-    found = {title: median(traces[title]) for title in names}
+    found = {title: median(traces) for title, traces in timing.race(runs, REPEATS).returned.items()}
     return found | {f"cache, q = 1{mark}": found[f"light, q = 1{mark}"] for mark in ("", TWO)}  # the same steps
 
 
-def _loose(case: Case) -> dict[str, Trace]:
+def _loose(case: SolvedCase) -> dict[str, Trace]:
     """With the gathering step, and without it for four times as long."""
     from ordsvm.solvers import ParsmoLight
 
@@ -106,7 +98,7 @@ def _loose(case: Case) -> dict[str, Trace]:
     return {"light, q = 8": gathered, "light, q = 8, no gathering": loose}
 
 
-def _steps(case: Case, traces: dict[str, Trace]) -> list[Row]:
+def _steps(case: SolvedCase, traces: dict[str, Trace]) -> list[Row]:
     light = {q: traces[f"light, q = {q}"] for q in PAIRS}
     place = f"{case.name}, {case.n:,} rows, light"
     rows = [
@@ -155,7 +147,7 @@ def _steps_missed(trace: Trace) -> str:
     return "More pairs at once pull at the same scores, so the gathering step shortens all of them."
 
 
-def _seconds(case: Case, traces: dict[str, Trace]) -> list[Row]:
+def _seconds(case: SolvedCase, traces: dict[str, Trace]) -> list[Row]:
     place = f"{case.name}, {case.n:,} rows"
     seconds = {title: trace.first("seconds") for title, trace in traces.items()}
     settings = [(q, "", "one thread") for q in PAIRS[1:]] + [(8, TWO, "two threads")]
@@ -203,7 +195,7 @@ def _seconds_missed(one: Trace, more: Trace, q: int) -> str:
     )
 
 
-def _oscillation(case: Case, traces: dict[str, Trace]) -> list[Row]:
+def _oscillation(case: SolvedCase, traces: dict[str, Trace]) -> list[Row]:
     loose, gathered = traces["light, q = 8, no gathering"], traces["light, q = 8"]
     late = loose.error[loose.iterations >= gathered.iterations[-1]]
     place = f"{case.name}, {case.n:,} rows, light, q = 8 without gathering, one to four times the iterations with it"
@@ -226,7 +218,7 @@ def _oscillation(case: Case, traces: dict[str, Trace]) -> list[Row]:
     ]
 
 
-def _cost(whole: Case, traces: dict[str, Trace], part: Case, timed: dict[str, Trace]) -> Row:
+def _cost(whole: SolvedCase, traces: dict[str, Trace], part: SolvedCase, timed: dict[str, Trace]) -> Row:
     """Why times are taken on a part: what the measured seconds say about all rows."""
     both = ("light, q = 1", "light, q = 8")
     ratio = sum(traces[title].seconds[-1] for title in both) / sum(timed[title + TWO].seconds[-1] for title in both)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.drawing import pyplot
+import numpy as np
+
+from benchmarks import drawing
 from benchmarks.parsmo_traces import GOAL, Trace
-from benchmarks.results import FOLDER
 
 Traces = Mapping[str, Trace]
 COLOURS = {"q = 1": "#888888", "q = 2": "#4c9be8", "q = 4": "#e8a33d", "q = 8": "#c0392b"}
@@ -15,16 +16,16 @@ COLOURS = {"q = 1": "#888888", "q = 2": "#4c9be8", "q = 4": "#e8a33d", "q = 8": 
 
 def draw(whole: Mapping[str, Traces], timed: Mapping[str, Traces], loose: Mapping[str, Traces], titles: Any) -> None:
     """A column for every set; rows: iterations, kernel evaluations, seconds, and what the gathering step is for."""
-    plt = pyplot()
-    if plt is None:
-        return
     lines = [
         (whole, "light", "iterations", "iterations", "LIBSVM"),
         (whole, "light", "evaluations", "kernel evaluations a process", "SMO, second order"),
         (timed, "cache", "seconds", "seconds, one thread", "LIBSVM"),
         (loose, "light", "iterations", "iterations", ""),
     ]
-    figure, axes = plt.subplots(4, len(whole), figsize=(4.6 * len(whole), 14), layout="constrained", squeeze=False)
+    drawing.save("parsmo.png", lambda axes: _fill(axes, lines, titles), (4, len(whole)), (4.6, 3.5), dpi=110)
+
+
+def _fill(axes: np.ndarray, lines: list[tuple[Mapping[str, Traces], str, str, str, str]], titles: Any) -> None:
     for place, (line, (runs, kind, column, label, rival)) in enumerate(zip(axes, lines, strict=True)):
         for axis, (name, traces) in zip(line, runs.items(), strict=True):
             for title, trace in traces.items():
@@ -35,8 +36,6 @@ def draw(whole: Mapping[str, Traces], timed: Mapping[str, Traces], loose: Mappin
             axis.set_ylim(5e-5, 20.0 if place == 3 else 2.0)
             axis.set_xlim(left=0.0)
             axis.legend(fontsize=8)
-    figure.savefig(FOLDER / "parsmo.png", dpi=110)
-    plt.close(figure)
 
 
 def _plot(axis: Any, trace: Trace, column: str, title: str, rival: str) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import datasets
+from benchmarks import solver_cases
+from benchmarks.solver_cases import Case
+from benchmarks.works import make
 
 GOAL = 1e-3  # the relative error that runs are compared at
 END = 1e-4  # the one at which they end
@@ -20,7 +22,7 @@ BASE_LOOK = {"a9a": 64, "w8a": 512, "ijcnn1": 64}  # iterations of one pair betw
 
 @dataclass(frozen=True)
 class Trace:
-    """A run, look by look; without kernel evaluations where nobody tells them."""
+    """A run, look by look; without kernel evaluations where the program does not tell them."""
 
     iterations: np.ndarray
     evaluations: np.ndarray  # a process
@@ -63,34 +65,24 @@ def median(traces: list[Trace]) -> Trace:
 
 
 @dataclass(frozen=True)
-class Case:
+class SolvedCase(Case):
     """C-SVC with a free intercept, C = 1, on rows of a set; and its optimum."""
 
-    name: str
-    problem: Any
-    kernel: Any
-    X: Any
-    y: np.ndarray
     optimum: float = np.nan
-
-    @property
-    def n(self) -> int:
-        return int(self.X.shape[0])
 
     def trace(self, solver: Any, n_threads: int, seconds: float, every: int | None = None, max_iter: int = -1) -> Trace:
         """From alpha = 0, where the error is 1, to END or so many iterations or seconds.
 
-        The clock begins before the kernel's rows are prepared, and stands still while somebody looks.
+        The clock begins before the kernel's rows are prepared, and stands still while the run is looked at.
         """
-        from ordsvm.solvers import Control, KernelMatrix
+        from ordsvm.solvers import Control
 
         q = getattr(solver, "q", 1)
         control = Control(
             tol=1e-5, max_iter=max_iter, n_threads=n_threads, report_every=every or max(1, BASE_LOOK[self.name] // q)
         )
         began = time.perf_counter()
-        matrix = KernelMatrix(self.kernel.rows(self.X), CACHE_ROWS * 4 * self.n / 2**20)
-        run = watched_run()(self.problem, matrix, control, None)
+        run = watched_run()(self.problem, self.matrix(self._cache_size()), control, None)
         run.watch(self.optimum, END if max_iter < 0 else 0.0, seconds, began)
         solver.solve(run)
         run.note()
@@ -103,7 +95,7 @@ class Case:
         from sklearn.svm import SVC
 
         kernel = {"kernel": "linear"} if self.name == "w8a" else {"kernel": "rbf", "gamma": self.kernel.gamma}
-        model = SVC(C=1.0, tol=1e-4, cache_size=CACHE_ROWS * 4 * self.n / 2**20, max_iter=max_iter, **kernel)
+        model = SVC(C=1.0, tol=1e-4, cache_size=self._cache_size(), max_iter=max_iter, **kernel)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             began = time.perf_counter()
@@ -114,8 +106,12 @@ class Case:
         dual = float(np.abs(beta).sum() - 0.5 * beta @ score)
         return int(model.n_iter_[0]), seconds, abs(dual - self.optimum) / self.optimum
 
+    def _cache_size(self) -> float:
+        """Megabytes of CACHE_ROWS float32 rows."""
+        return CACHE_ROWS * 4 * self.n / 2**20
 
-def libsvm_trace(case: Case, limits: list[int] | None = None) -> Trace:
+
+def libsvm_trace(case: SolvedCase, limits: list[int] | None = None) -> Trace:
     """A fit for every number of iterations, as LIBSVM can't be watched.
 
     Without numbers they are doubled until the error is at the goal; then one between the last two is tried too.
@@ -159,19 +155,14 @@ def watched_run() -> Any:
     return WatchedRun
 
 
-def make_case(name: str, n: int | None) -> Case:
+def make_case(name: str, n: int | None) -> SolvedCase:
     """The first n rows, all of them for None, with the optimum by the block method."""
-    from ordsvm.formulations import svc
-    from ordsvm.kernels import RBF, Linear
-    from ordsvm.problem import Thresholds
-    from ordsvm.solvers import Block, Control, KernelMatrix, solve
+    from ordsvm.solvers import Block
 
-    X, y = datasets.svmlight(name)
-    X, sign = X[:n], np.where(y > 0, 1.0, -1.0)[:n]
+    case = solver_cases.of(make("SVC", name, n=n, shuffled=False, kernel="linear" if name == "w8a" else "rbf"), name)
+    X = case.X
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # LIBSVM takes no other
-    kernel = Linear() if name == "w8a" else RBF(1.0 / X.shape[1])
-    problem = svc(sign, 1.0, Thresholds.FREE)
-    best = solve(problem, KernelMatrix(kernel.rows(X)), Block(), Control(tol=1e-6, n_threads=2)).result
+    best = case.solve(Block(), n_threads=2, tol=1e-6)
     if not best.relative_gap <= 1e-6:
-        raise RuntimeError(f"The optimum of {name} is known to {best.relative_gap:.0e} only.")
-    return Case(name, problem, kernel, X, sign, best.objective - best.gap)
+        raise RuntimeError(f"The optimum of {name} is computed to {best.relative_gap:.0e} only.")
+    return SolvedCase(name, case.problem, case.kernel, X, case.y, best.objective - best.gap)

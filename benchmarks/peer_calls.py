@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,14 +10,15 @@ import numpy as np
 
 from benchmarks import timing
 from benchmarks.contestants import CONTESTANTS
-from benchmarks.results import Row, row
-from benchmarks.works import Work
+from benchmarks.results import Row, row, speed_row
+from benchmarks.works import Work, make
 
 DATA = (
     "predict: machines trained on 10,000 rows with random labels and C = 0.001, so that nearly all rows are support "
     "vectors; then predict of the first 20,000 rows. small: 500 fits of 50, 200 and 500 consecutive rows of "
     "california, gamma 1/8, classes: the upper half of the ranks, or the target itself."
 )
+SMALL_FITS = 500
 PREDICT_PEERS = {"libsvm": 10.0, "onedal": 2.0}
 ALL_OVERHEAD = (
     "A fit of 50 samples is all calls of NumPy and scikit-learn: 0.11 ms go to the check of X, which LIBSVM has too, "
@@ -36,22 +36,9 @@ EXPLANATIONS = {
 }
 
 
-def ratio_row(
-    claim: str, refusal: str, times: dict[str, list[float]], peer: str, at_least: float | None, **detail: Any
-) -> Row:
-    """How many times longer the peer took; without a figure, and with the reason, if it could not take part."""
-    ours = {"our_seconds": statistics.median(times["ordsvm"]), "our_seconds_all": times["ordsvm"]}
-    if refusal:
-        detail.pop("explanation", None)
-        return row(claim, float("nan"), skipped=refusal, **ours, **detail)
-    theirs = {"peer_seconds": statistics.median(times[peer]), "peer_seconds_all": times[peer]}
-    return row(claim, timing.ratio(times[peer], times["ordsvm"]), at_least=at_least, **ours, **theirs, **detail)
-
-
 def _scene(source: str, dtype: type, quick: bool) -> tuple[Work, Any, np.ndarray, Any]:
     """Training rows with random labels, and rows to predict."""
-    gamma = {"california_housing": 0.5, "a9a": 1 / 123, "dense": 1 / 500}[source]
-    work = Work("predict", "SVC", source, 1e-3, gamma)
+    work = make("SVC", source, 1e-3)
     X = work.data()[0].astype(dtype)
     n, n_new = (400, 800) if quick else (10_000, 20_000)
     y = np.random.default_rng(0).integers(0, 2, size=n)
@@ -61,22 +48,22 @@ def _scene(source: str, dtype: type, quick: bool) -> tuple[Work, Any, np.ndarray
 
 def _predict(name: str, source: str, dtype: type, quick: bool) -> list[Row]:
     work, X, y, new = _scene(source, dtype, quick)
-    here = [CONTESTANTS[who] for who in ("ordsvm", *PREDICT_PEERS) if not CONTESTANTS[who].refuses(work)]
+    here = [CONTESTANTS[key] for key in ("ordsvm", *PREDICT_PEERS) if not CONTESTANTS[key].refuses(work)]
     models = {contestant.name: contestant.estimator(work).fit(X, y) for contestant in here}
     for model in models.values():
         model.predict(new[:100])
-    times = timing.alternate(
-        {who: partial(model.predict, new) for who, model in models.items()}, 1 if quick else 5, threads=None, slow=10.0
-    )
+    calls = {key: partial(model.predict, new) for key, model in models.items()}
+    race = timing.race(calls, 1 if quick else 5, threads=None, slow=10.0)
     few = new[:1000]
-    scores = {who: np.ravel(model.decision_function(few)) for who, model in models.items()}
+    scores = {key: np.ravel(model.decision_function(few)) for key, model in models.items()}
     return [
-        ratio_row(
+        speed_row(
             f"{name}: {CONTESTANTS[peer].title} / ours",
-            CONTESTANTS[peer].refuses(work),
-            times,
+            race,
+            "ordsvm",
             peer,
-            None if quick else bound,
+            skipped=CONTESTANTS[peer].refuses(work),
+            at_least=None if quick else bound,
             explanation=EXPLANATIONS.get((name, peer)),
             support_vectors=len(models["ordsvm"].support_),
             largest_difference_of_scores=np.abs(scores.get(peer, scores["ordsvm"]) - scores["ordsvm"]).max(),
@@ -85,30 +72,40 @@ def _predict(name: str, source: str, dtype: type, quick: bool) -> list[Row]:
     ]
 
 
-def _small(model: str, n: int, quick: bool) -> list[Row]:
-    fits = 20 if quick else 500
-    work = Work(f"small-{model.lower()}-{n}", model, "california_housing", 1.0, 1 / 8)
+def small_work(model: str, n: int) -> Work:
+    return make(model, "california", name=f"small-{model.lower()}-{n}", gamma=1 / 8)
+
+
+def small_parts(work: Work, n: int, fits: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """So many parts of n consecutive rows."""
     X, y = work.data()
     starts = np.random.default_rng(0).integers(0, len(y) - n, size=fits)
-    parts = [(X[start : start + n], y[start : start + n]) for start in starts]
+    return [(X[start : start + n], y[start : start + n]) for start in starts]
+
+
+def _small(model: str, n: int, quick: bool) -> list[Row]:
+    fits = 20 if quick else SMALL_FITS
+    work = small_work(model, n)
+    parts = small_parts(work, n, fits)
 
     def loop(contestant: str) -> None:
         for samples, target in parts:
             CONTESTANTS[contestant].estimator(work).fit(samples, target)
 
     calls = {name: partial(loop, name) for name in ("ordsvm", "libsvm")}
-    times = timing.alternate(calls, 1 if quick else 5, threads=None, slow=10.0)
+    race = timing.race(calls, 1 if quick else 5, threads=None, slow=10.0)
     claim, bound = f"{work.name}: {fits} fits, {CONTESTANTS['libsvm'].title} / ours", None if quick else 1.0
-    rows = [ratio_row(claim, "", times, "libsvm", bound, explanation=EXPLANATIONS.get((work.name, "libsvm")))]
+    explanation = EXPLANATIONS.get((work.name, "libsvm"))
+    rows = [speed_row(claim, race, "ordsvm", "libsvm", at_least=bound, explanation=explanation)]
     if n == 50:  # so few samples that all is overhead
-        own = 1000 * statistics.median(times["ordsvm"]) / fits
+        own = 1000 * race.median("ordsvm") / fits
         rows.append(row(f"{work.name}: milliseconds of one fit", own, at_most=None if quick else 2.0))
     return rows
 
 
 ROWS: dict[str, Callable[[bool], list[Row]]] = {
-    "predict-california": partial(_predict, "predict-california", "california_housing", np.float64),
-    "predict-california-float32": partial(_predict, "predict-california-float32", "california_housing", np.float32),
+    "predict-california": partial(_predict, "predict-california", "california", np.float64),
+    "predict-california-float32": partial(_predict, "predict-california-float32", "california", np.float32),
     "predict-a9a": partial(_predict, "predict-a9a", "a9a", np.float64),
     "predict-dense": partial(_predict, "predict-dense", "dense", np.float64),
     **{f"small-{model.lower()}-{n}": partial(_small, model, n) for model in ("SVC", "SVR") for n in (50, 200, 500)},

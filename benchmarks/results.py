@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.timing import Race
+
 FOLDER = Path(__file__).resolve().parent / "results"
 PACKAGES = (
     "numpy",
@@ -48,8 +50,19 @@ def row(claim: str, figure: float, at_least: float | None = None, at_most: float
     return made | detail
 
 
+def speed_row(claim: str, race: Race, ours: str, peer: str, **detail: Any) -> Row:
+    """How many times longer the peer took. With `skipped`, the reason why it did not take part, there is no figure."""
+    seconds = {"our_seconds": race.median(ours), "our_seconds_all": race.seconds[ours]}
+    if detail.get("skipped"):
+        kept = {key: value for key, value in detail.items() if key not in ("explanation", "at_least")}
+        return row(claim, math.nan, **seconds, **kept)
+    detail.pop("skipped", None)
+    seconds |= {"peer_seconds": race.median(peer), "peer_seconds_all": race.seconds[peer]}
+    return row(claim, race.ratio(peer, ours), **seconds, **detail)
+
+
 def versions() -> dict[str, str]:
-    """What ran: Python, the packages, and the compiler if ordsvm's core says (attribute `compiler`)."""
+    """What ran: Python, the packages, and the compiler if ordsvm's core has an attribute `compiler`."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

@@ -8,26 +8,26 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from benchmarks import timing, works
+from benchmarks import drawing, timing, works
 from benchmarks.contestants import CONTESTANTS
 from benchmarks.datasets import REPOSITORY
-from benchmarks.drawing import pyplot
-from benchmarks.results import FOLDER, Row, row
-from benchmarks.works import Work
+from benchmarks.results import Row, row
+from benchmarks.works import Work, make
 
 FROM, TO, EXPONENT, TWO_THREADS = 2000, 20_640, 2.0, 1.7
 CACHE_SIZE = 200.0  # megabytes, the default
 WORKS = {
-    "SVOR, california, C = 1": (Work("california", "SVOR", "california_housing", 1.0, 0.5), 20_640),
-    "SVC, ijcnn1, C = 1": (Work("ijcnn1", "SVC", "ijcnn1", 1.0, 1 / 22), 49_990),
+    "SVOR, california, C = 1": (make("SVOR", "california"), 20_640),
+    "SVC, ijcnn1, C = 1": (make("SVC", "ijcnn1"), 49_990),
 }
 THREADED = {  # work: whether two threads are to pay
-    "SVOR, california 20,640, C = 1": (Work("", "SVOR", "california_housing", 1.0, 0.5, 20_640), True),
-    "SVC, a9a, C = 1": (Work("", "SVC", "a9a", 1.0, 1 / 123), True),
-    "SVOR, california 2,000, C = 100": (Work("", "SVOR", "california_housing", 100.0, 0.5, 2000), False),
+    "SVOR, california 20,640, C = 1": (make("SVOR", "california", 1.0, 20_640), True),
+    "SVC, a9a, C = 1": (make("SVC", "a9a"), True),
+    "SVOR, california 2,000, C = 100": (make("SVOR", "california", 100.0, 2000), False),
 }
 DATA = (
     works.DATA + " Seconds of one fit with solver 'auto', tol 1e-3, 2000 MB of cache, all cores; the median of three "
@@ -39,26 +39,22 @@ DATA = (
 SERIAL = (
     "Threads divide products and values of K, and small sets where there are several thresholds. With one threshold, "
     "as here, one of them takes the steps on pairs, chooses working sets and makes tables. What is divided has become "
-    "cheaper: the ratio was 1.76 when a9a took five times as long, 1.62 when samples of zeros and ones were met by "
+    "cheaper: the ratio was 1.76 when a9a took five times as long, 1.62 when binary features were multiplied by "
     "counting, and is less since the proof spares the scores of samples that are satisfied by far."
 )
 CHILD = """
 import json, sys
-from benchmarks.works import Work
+from benchmarks.memory import resident, resident_peak
+from benchmarks.works import make
 from ordsvm import SVOR
 
-def resident(which):
-    lines = open("/proc/self/status").read().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(which))
-
 n, cache_size = int(sys.argv[1]), float(sys.argv[2])
-X, y = Work("", "SVOR", "california_housing", 1.0, 0.5, n).data()
+X, y = make("SVOR", "california", 1.0, n).data()
 X, y = X.copy(), y.copy()
 SVOR(gamma=0.5).fit(X[:300], y[:300])
-before = resident("VmRSS")
-open("/proc/self/clear_refs", "w").write("5")
+before = resident()
 SVOR(gamma=0.5, cache_size=cache_size).fit(X, y)
-print(json.dumps([resident("VmHWM") - before, X.nbytes]))
+print(json.dumps([resident_peak() - before, X.nbytes]))
 """
 
 
@@ -77,7 +73,7 @@ def run(quick: bool) -> list[Row]:
             )
         )
     if not quick:
-        _draw(curves)
+        drawing.save("scaling.png", lambda axes: _draw(axes[0, 0], curves), (1, 1), (5.5, 4.0))
     return rows + [_two_threads(name, quick) for name in THREADED] + _memory(1000 if quick else TO, quick)
 
 
@@ -92,8 +88,7 @@ def _from(sizes: list[int]) -> int:
 def _seconds(work: Work, repeats: int) -> float:
     X, y = work.data()
     model = CONTESTANTS["ordsvm"].estimator(work)
-    times = timing.alternate({"fit": lambda: model.fit(X, y)}, repeats, threads=None, slow=10.0)["fit"]
-    return float(np.median(times))
+    return timing.race({"fit": lambda: model.fit(X, y)}, repeats, threads=None, slow=10.0).median("fit")
 
 
 def _two_threads(name: str, quick: bool) -> Row:
@@ -101,11 +96,10 @@ def _two_threads(name: str, quick: bool) -> Row:
     X, y = (work.reduced(300) if quick else work).data()
     models = {n: CONTESTANTS["ordsvm"].estimator(work).set_params(n_threads=n) for n in (1, 2)}
     runs = {str(n): partial(model.fit, X, y) for n, model in models.items()}
-    times = timing.alternate(runs, 1 if quick else 5, threads=None)
-    seconds = {n: float(np.median(taken)) for n, taken in times.items()}
+    race = timing.race(runs, 1 if quick else 5, threads=None)
     bound = TWO_THREADS if bounded and not quick else None
     claim = f"{name}: seconds of one thread over those of two"
-    return row(claim, seconds["1"] / seconds["2"], at_least=bound, seconds_by_threads=seconds, explanation=SERIAL)
+    return row(claim, race.ratio("1", "2"), at_least=bound, seconds_by_threads=race.medians(), explanation=SERIAL)
 
 
 def exponent(seconds: Mapping[int, float], least: int) -> float:
@@ -125,15 +119,9 @@ def _memory(n: int, quick: bool) -> list[Row]:
     return [row(claim, (taken + data) / allowed, at_most=None if quick else 1.1, peak_bytes=taken, data_bytes=data)]
 
 
-def _draw(curves: Mapping[str, Mapping[int, float]]) -> None:
-    plt = pyplot()
-    if plt is None:
-        return
-    figure, axis = plt.subplots(figsize=(5.5, 4.0), layout="constrained")
+def _draw(axis: Any, curves: Mapping[str, Mapping[int, float]]) -> None:
     for name, curve in curves.items():
         axis.loglog(list(curve), list(curve.values()), "o-", label=f"{name}: n^{exponent(curve, FROM):.2f}")
     axis.set(xlabel="samples", ylabel="seconds of a fit", title="exponents from 2,000 samples on")
     axis.grid(alpha=0.3)
     axis.legend(fontsize=8)
-    figure.savefig(FOLDER / "scaling.png", dpi=120)
-    plt.close(figure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from functools import partial
 from typing import Any
 
@@ -28,12 +27,12 @@ WIDE = ("lightgbm_rank", "treebank")
 JOBS, TURNS, SLOW = 2, 3, 10.0
 EXPLANATION = (
     "GridSearchCV's fits are made by the block method too, since 'auto' stands for it: at these sizes most take 8 to "
-    "15 milliseconds, so checks, tables, certificates and scores count. Ours share one matrix for all folds, know the "
+    "15 milliseconds, so checks, tables, certificates and scores count. Ours share one matrix for all folds, have the "
     "scores of tested samples at the end of a fit, have the certificate made by the core, start from the best multiple "
     "of the fit before (or, with penalised thresholds, from that of the kernel before) and end by Newton's method "
     "at large C. What bounds them: easy fits of 1 to 4 milliseconds read nearly all rows of the matrix once in float32 "
     "and once in float64, and a third to a half of their time is Python (checks, machines, scorers), which threads do "
-    "not divide; where C times the kernel leaves nobody at a bound (gamma 0.5, C 10 and more) a start from a tenth of "
+    "not divide; where C K leaves no sample at a bound (gamma 0.5, C from 10 on) a start from a tenth of "
     "C saves little. So it is data with wide rows, whose kernel values GridSearchCV computes anew in every fit, that "
     "gain most. Tried and not better: Newton's method on hinges with rounded corners, from afar; starts from the "
     "kernel before everywhere; Newton's method along C in small steps (150 systems from C to 10 C, which take as long "
@@ -53,10 +52,10 @@ def _svorim(name: str, n: int, values: int) -> list[Row]:
     from ordsvm.model_selection.grids import fine_grid
 
     X, y = _data(name, n)
-    coarse = _Race(SVORIM(), X, y, _grid(values, values))
+    coarse = _Comparison(SVORIM(), X, y, _grid(values, values))
     if name in WIDE:
         return _rows(f"{name}, {n} rows, SVORIM, first grid", {"coarse": coarse})
-    fine = _Race(SVORIM(), X, y, fine_grid(coarse.theirs.best_params_))
+    fine = _Comparison(SVORIM(), X, y, fine_grid(coarse.theirs.best_params_))
     return _rows(f"{name}, {n} rows, SVORIM, both grids", {"coarse": coarse, "fine": fine})
 
 
@@ -64,15 +63,14 @@ def _svor(name: str, n: int, values_of_C: int) -> list[Row]:
     from ordsvm import SVOR
 
     X, y = _data(name, n)
-    return _rows(f"{name}, {n} rows, SVOR, C up to 10", {"coarse": _Race(SVOR(), X, y, _grid(values_of_C, 7))})
+    return _rows(f"{name}, {n} rows, SVOR, C up to 10", {"coarse": _Comparison(SVOR(), X, y, _grid(values_of_C, 7))})
 
 
 def _data(name: str, n: int) -> tuple[Any, np.ndarray]:
     if name not in WIDE:
         return datasets.ordinal(name, n)
-    X, y = datasets.svmlight(name)
-    chosen = np.random.default_rng(0).permutation(len(y))[:n]
-    X, y = X[chosen], y[chosen].astype(np.int64)
+    X, y = datasets.shuffled_svmlight(name)
+    X, y = X[:n], y[:n].astype(np.int64)
     return (datasets.standardised(X.toarray()) if name == "lightgbm_rank" else X), y
 
 
@@ -84,7 +82,7 @@ def _grid(values_of_C: int, values_of_gamma: int) -> dict[str, list[float]]:
     return {"C": grid["C"][:values_of_C], "gamma": grid["gamma"][:values_of_gamma]}
 
 
-class _Race:
+class _Comparison:
     """Both searches on one grid, in turns."""
 
     def __init__(self, machine: Any, X: np.ndarray, y: np.ndarray, grid: dict[str, list[float]]) -> None:
@@ -98,7 +96,7 @@ class _Race:
         self.theirs = GridSearchCV(machine, grid, **options)
         self.ours = OrdinalSearchCV(machine, grid, **options)
         runs = {"GridSearchCV": partial(self.theirs.fit, X, y), "OrdinalSearchCV": partial(self.ours.fit, X, y)}
-        self.seconds = timing.alternate(runs, TURNS, threads=None, slow=SLOW)
+        self.race = timing.race(runs, TURNS, threads=None, slow=SLOW)
 
     def difference(self) -> float:
         return float(
@@ -106,9 +104,9 @@ class _Race:
         )
 
 
-def _rows(claim: str, races: dict[str, _Race]) -> list[Row]:
+def _rows(claim: str, races: dict[str, _Comparison]) -> list[Row]:
     def total(which: str) -> float:
-        return sum(statistics.median(race.seconds[which]) for race in races.values())
+        return sum(one.race.median(which) for one in races.values())
 
     return [
         row(
@@ -116,12 +114,12 @@ def _rows(claim: str, races: dict[str, _Race]) -> list[Row]:
             total("GridSearchCV") / total("OrdinalSearchCV"),
             at_least=5.0,
             explanation=EXPLANATION,
-            seconds={stage: race.seconds for stage, race in races.items()},
+            seconds={stage: one.race.seconds for stage, one in races.items()},
         ),
         row(
             f"{claim}: largest difference between two mean scores, in ranks",
-            max(race.difference() for race in races.values()),
+            max(one.difference() for one in races.values()),
             at_most=0.01,
-            same_best_parameters=all(race.theirs.best_params_ == race.ours.best_params_ for race in races.values()),
+            same_best_parameters=all(one.theirs.best_params_ == one.ours.best_params_ for one in races.values()),
         ),
     ]

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from benchmarks import synthetic
 from benchmarks.datasets import DataMissing
 from benchmarks.results import Row, row
+from benchmarks.synthetic import AT_ONCE
 
 N_ROWS, QUICK_ROWS, N_TEST = 10_000_000, 200_000, 100_000
-N_FEATURES, N_VALUES, N_RANKS = 1_000_000, 50, 5
-AT_ONCE = 50_000  # rows generated at once
-HEAD = 100  # Zipf-Mandelbrot: feature j is drawn with a probability proportional to 1 / (j + HEAD)
-NOISE = 0.5  # standard deviation, beside scores of about 1
+N_FEATURES, N_VALUES = 1_000_000, 50
 C, GAP, GIGABYTES = 1.0, 0.01, 4.0
 MODELS = ("LinearNPSVOR", "LinearSVOR")
 DATA = (
@@ -49,14 +48,13 @@ class Planted:
         """Rows and ranks; the same for the same number."""
         random = np.random.default_rng([1, number])
         X = _rows(random)
-        return X, np.searchsorted(self.cuts, X @ self.w + NOISE * random.standard_normal(AT_ONCE)).astype(np.int8)
+        return X, np.searchsorted(self.cuts, synthetic.noisy_score(random, X, self.w)).astype(np.int8)
 
 
 def planted() -> Planted:
     w = np.random.default_rng(0).standard_normal(N_FEATURES)
     random = np.random.default_rng(2)
-    score = _rows(random) @ w + NOISE * random.standard_normal(AT_ONCE)
-    return Planted(w, np.quantile(score, np.arange(1, N_RANKS) / N_RANKS))
+    return Planted(w, synthetic.rank_cuts(synthetic.noisy_score(random, _rows(random), w)))
 
 
 def run(quick: bool) -> list[Row]:
@@ -77,22 +75,13 @@ def run(quick: bool) -> list[Row]:
 
 
 def _rows(random: np.random.Generator) -> sparse.csr_matrix:
-    columns = _columns(random, (AT_ONCE, N_VALUES))
+    """A block of rows whose columns are all different."""
+    columns = synthetic.columns(random, (AT_ONCE, N_VALUES), N_FEATURES)
     columns.sort(axis=1)
     while (twice := columns[:, 1:] == columns[:, :-1]).any():
-        columns[:, 1:][twice] = _columns(random, int(twice.sum()))
+        columns[:, 1:][twice] = synthetic.columns(random, int(twice.sum()), N_FEATURES)
         columns.sort(axis=1)
-    values = random.standard_exponential((AT_ONCE, N_VALUES), dtype=np.float32)
-    values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, None]
-    starts = np.arange(0, columns.size + 1, N_VALUES, dtype=np.int32)
-    return sparse.csr_matrix((values.ravel(), columns.ravel(), starts), shape=(AT_ONCE, N_FEATURES))
-
-
-def _columns(random: np.random.Generator, shape: Any) -> np.ndarray:
-    """By the inverse of the distribution function."""
-    share = random.random(shape)
-    drawn = HEAD * (np.exp(share * np.log1p(N_FEATURES / HEAD)) - 1)
-    return np.minimum(drawn, N_FEATURES - 1).astype(np.int32)
+    return synthetic.unit_rows(random, columns, N_FEATURES)
 
 
 def _noiseless(truth: Planted, X: sparse.csr_matrix) -> np.ndarray:
@@ -105,7 +94,7 @@ def _require_space(n_rows: int) -> None:
     free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9
     if free < needed:
         raise DataMissing(
-            f"This needs {needed:.1f} GB in the temporary folder, where {free:.1f} GB are free: make room, or set "
+            f"This needs {needed:.1f} GB in the temporary folder, where {free:.1f} GB are free: free some, or set "
             "TMPDIR to a folder on another disk."
         )
 

@@ -1,6 +1,6 @@
 """SVORIM and SVOREX against the authors' own program: objectives, certified gaps, thresholds.
 
-The authors' program trains with K + 0.001 I and scores with K (see peers.py): a slightly different problem,
+The authors' program trains with K + 0.001 I and scores with K (see authors.py): a slightly different problem,
 with a visibly different solution once C is large. So there are two comparisons:
 
 - "as published": the problem of the paper, kernel matrix K. Its objective judges both programs. The authors
@@ -16,11 +16,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from benchmarks import datasets, ours, peers
+from benchmarks import authors, datasets
+from benchmarks.authors import AuthorsFit
+from benchmarks.contestants import CONTESTANTS
 from benchmarks.primal import Primal
 from benchmarks.results import Row, row
+from benchmarks.works import Work
+from ordsvm import certify
 
 SETS: dict[str, int | None] = {
     "pyrim": None,
@@ -35,9 +40,7 @@ SETS: dict[str, int | None] = {
     "california_housing": 1000,
 }
 QUICK_SETS = ("pyrim", "machine_cpu", "auto_mpg")
-COSTS = (0.1, 1.0, 10.0, 100.0)
-NAMES = {"implicit": "SVORIM", "explicit": "SVOREX"}
-TOL = 1e-3
+C_VALUES = (0.1, 1.0, 10.0, 100.0)
 OBJECTIVE, GAP, THRESHOLD = 1.001, 1e-3, 0.02
 UNIQUE = 0.01  # ten tol: the minimisers of a unique threshold span less (Primal.best_thresholds)
 DATA = (
@@ -51,46 +54,44 @@ def run(quick: bool) -> list[Row]:
     """Worst figures over all sets and C: a row per model, comparison and claim, with all figures inside."""
     names = QUICK_SETS if quick else tuple(SETS)
     rows: list[Row] = []
-    for constraints in peers.CONSTRAINTS:
-        runs = [_compare(name, C, constraints) for name in names for C in COSTS]
-        rows += _claims(NAMES[constraints], runs)
+    for model in authors.CONSTRAINTS:
+        rows += _claims(model, [_compare(name, C, model) for name in names for C in C_VALUES])
     return rows
 
 
-def _compare(name: str, C: float, constraints: str) -> dict[str, Any]:
+def _compare(name: str, C: float, model: str) -> dict[str, Any]:
     """Both programs on one set with one C."""
     X, y = datasets.ordinal(name, SETS[name])
-    gamma = 1.0 / X.shape[1]
-    K = rbf_kernel(X, gamma=gamma)
-    ridged = K + peers.AUTHORS_RIDGE * np.eye(len(y))
-    primal = Primal(y, constraints, C)
-    authors = peers.authors_svor(X, y, constraints, C, gamma, TOL)
-    published = ours.estimator(constraints, C=C, kernel="rbf", gamma=gamma, tol=TOL).fit(X, y)
-    same = ours.estimator(constraints, C=C, kernel="precomputed", tol=TOL).fit(ridged, y)
+    work = Work(name, model, name, C, 1.0 / X.shape[1], SETS[name])
+    K = rbf_kernel(X, gamma=work.gamma)
+    ridged = K + authors.RIDGE * np.eye(len(y))
+    primal = Primal(y, authors.CONSTRAINTS[model], C)
+    theirs = authors.found(CONTESTANTS["authors"].fit(work, X, y), X, work.gamma)
+    ours = CONTESTANTS["ordsvm"].estimator(work).set_params(n_threads=1)
+    published, same = ours.fit(X, y), clone(ours).set_params(kernel="precomputed").fit(ridged, y)
     return {
         "set": name,
         "n": len(y),
         "C": C,
-        "thresholds": len(authors.thresholds),
-        "as published": _figures(primal, K, published, ours.certify(published, X, y), authors),
-        "same matrix": _figures(primal, ridged, same, ours.certify(same, ridged, y), authors),
+        "thresholds": len(theirs.thresholds),
+        "as published": _figures(primal, K, published, certify(published, X, y), theirs),
+        "same matrix": _figures(primal, ridged, same, certify(same, ridged, y), theirs),
         "distance": {
-            "as published": _distance(primal, K @ authors.beta, authors.thresholds),
-            "same matrix": _distance(primal, ridged @ authors.beta, authors.thresholds),
+            "as published": _distance(primal, K @ theirs.beta, theirs.thresholds),
+            "same matrix": _distance(primal, ridged @ theirs.beta, theirs.thresholds),
         },
     }
 
 
-def _figures(
-    primal: Primal, K: np.ndarray, model: Any, certificate: Any, authors: peers.AuthorsFit
-) -> dict[str, float]:
+def _figures(primal: Primal, K: np.ndarray, model: Any, certificate: Any, theirs: AuthorsFit) -> dict[str, float]:
     """Our objective over the authors', our gap, and how far their thresholds are from our unique ones."""
-    beta, theirs = ours.beta(model, len(primal.y)), K @ authors.beta
+    beta = np.zeros(len(primal.y))
+    beta[model.support_] = np.ravel(model.dual_coef_)
     our_objective = primal.objective(K, beta, model.thresholds_)
-    authors_objective = primal.objective(K, authors.beta, primal.best_thresholds(theirs)[0])
+    authors_objective = primal.objective(K, theirs.beta, primal.best_thresholds(K @ theirs.beta)[0])
     lower, upper = primal.best_thresholds(K @ beta)
     unique = upper - lower < UNIQUE
-    difference = np.abs(np.asarray(model.thresholds_) - authors.thresholds)
+    difference = np.abs(np.asarray(model.thresholds_) - theirs.thresholds)
     return {
         "objective": our_objective / authors_objective,
         "gap": float(certificate.relative_gap),
@@ -168,7 +169,7 @@ def _why_not(one: dict[str, Any]) -> str | None:
         f"Worst at {one['set']}, C = {one['C']:g}. There the authors' objective is relatively "
         f"{published['authors_above_our_dual']:.1e} above our certified lower bound, ours "
         f"{published['gap']:.1e}. "
-        f"Their program adds {peers.AUTHORS_RIDGE:g} to the kernel's diagonal while training, so it solves "
+        f"Their program adds {authors.RIDGE:g} to the kernel's diagonal while training, so it solves "
         "another problem, farther away the larger C is. Given that very matrix our thresholds differ from "
         f"theirs by {same['threshold']:.1e} there."
     )

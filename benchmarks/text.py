@@ -83,7 +83,7 @@ def _cached(name: str) -> Path:
 
 
 def _save(path: Path, X: sparse.csr_matrix, y: np.ndarray) -> None:
-    """The file appears complete or not at all, whoever else prepares the same set at the same time."""
+    """The file appears complete or not at all, also where another process prepares the same set at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as file:
         np.savez(file, values=X.data, columns=X.indices, starts=X.indptr, shape=X.shape, ranks=y)

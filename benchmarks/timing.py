@@ -1,4 +1,4 @@
-"""Fair stop-watches: contestants take turns, so that a busy minute of the machine hits all of them."""
+"""Stop-watches: contestants take turns, so that a busy minute of the machine slows down all of them alike."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -46,7 +47,7 @@ def alternate(
 ) -> dict[str, list[float]]:
     """Seconds of every call: all contestants once, then all again with another one first, `repeats` times.
 
-    Who took longer than `slow` seconds has had its only turn.
+    A contestant whose first call took more than `slow` seconds is not called again.
     """
     names = list(runs)
     times: dict[str, list[float]] = {name: [] for name in names}
@@ -59,6 +60,39 @@ def alternate(
     return times
 
 
-def ratio(a: Sequence[float], b: Sequence[float]) -> float:
-    """How many times longer a took than b, by medians."""
-    return statistics.median(a) / statistics.median(b)
+@dataclass(frozen=True)
+class Race:
+    """Seconds of every call and what the calls returned, by contestant."""
+
+    seconds: dict[str, list[float]]
+    returned: dict[str, list[Any]]
+
+    def median(self, name: str) -> float:
+        return statistics.median(self.seconds[name])
+
+    def medians(self) -> dict[str, float]:
+        return {name: self.median(name) for name in self.seconds}
+
+    def ratio(self, a: str, b: str) -> float:
+        """How many times longer a took than b, by medians."""
+        return self.median(a) / self.median(b)
+
+    def last(self, name: str) -> Any:
+        return self.returned[name][-1]
+
+
+def race(
+    runs: Mapping[str, Callable[[], Any]], repeats: int, threads: int | None = 1, slow: float = float("inf")
+) -> Race:
+    """`alternate`, with what the calls returned."""
+    returned: dict[str, list[Any]] = {name: [] for name in runs}
+
+    def kept(name: str) -> Callable[[], None]:
+        return lambda: returned[name].append(runs[name]())
+
+    return Race(alternate({name: kept(name) for name in runs}, repeats, threads, slow), returned)
+
+
+def median_paired_ratio(a: Sequence[float], b: Sequence[float]) -> float:
+    """The median over alternations of a's seconds over b's."""
+    return statistics.median(one / other for one, other in zip(a, b, strict=True))

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ordsvm import formulations
-from ordsvm.costs import cost_matrix, threshold_costs
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.formulations import cost_matrix, cost_weights
+from ordsvm.problem import Problem, Treatment
 
 N_RANKS = 4
 
@@ -30,14 +30,14 @@ def v_shaped_cost(n_ranks: int, seed: int) -> np.ndarray:
 
 
 def redsvm(y, n_ranks, C, cost):
-    return formulations.redsvm(y, n_ranks, C, threshold_costs(cost_matrix(cost, n_ranks)))
+    return formulations.redsvm(y, n_ranks, C, cost_weights(cost_matrix(cost, n_ranks)))
 
 
-def svc(thresholds: Thresholds):
+def svc(thresholds: Treatment):
     return lambda y, n_ranks, C: formulations.svc(np.where(y >= n_ranks // 2, 1.0, -1.0), C, thresholds)
 
 
-def svr(thresholds: Thresholds):
+def svr(thresholds: Treatment):
     def make(y, n_ranks, C):
         target = y + np.random.default_rng(len(y)).normal(size=len(y))  # generic: no two alike
         return formulations.svr(target, 0.3, C, thresholds)
@@ -54,12 +54,12 @@ FORMULATIONS: dict[str, Callable[[np.ndarray, int, float], Problem]] = {
     "redsvm-squared": lambda y, r, C: redsvm(y, r, C, "squared"),
     "redsvm-zero-one": lambda y, r, C: redsvm(y, r, C, "zero-one"),
     "redsvm-random": lambda y, r, C: redsvm(y, r, C, v_shaped_cost(r, seed=1)),
-    "svorim-random": lambda y, r, C: formulations.svorim(y, r, C, threshold_costs(v_shaped_cost(r, seed=2))),
+    "svorim-random": lambda y, r, C: formulations.svorim(y, r, C, cost_weights(v_shaped_cost(r, seed=2))),
     "npsvor": lambda y, r, C: formulations.npsvor(y, r // 2, 0.2, C, 0.7 * C),
-    "svc-none": svc(Thresholds.NONE),
-    "svc-penalised": svc(Thresholds.PENALIZED),
-    "svc-free": svc(Thresholds.FREE),
-    "svr-none": svr(Thresholds.NONE),
-    "svr-penalised": svr(Thresholds.PENALIZED),
-    "svr-free": svr(Thresholds.FREE),
+    "svc-none": svc(Treatment.NONE),
+    "svc-penalised": svc(Treatment.PENALIZED),
+    "svc-free": svc(Treatment.FREE),
+    "svr-none": svr(Treatment.NONE),
+    "svr-penalised": svr(Treatment.PENALIZED),
+    "svr-free": svr(Treatment.FREE),
 }

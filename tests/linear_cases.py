@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ordsvm import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, formulations
-from ordsvm.costs import cost_matrix, threshold_costs
-from ordsvm.problem import Thresholds
+from ordsvm.formulations import cost_matrix, cost_weights
+from ordsvm.problem import Treatment
 from tests.cases import N_RANKS, random_data
 from tests.oracle import primal_optimum
 
@@ -51,15 +51,15 @@ def half_sparse(model, seed: int):
 
 def problems(fitted, y, weight):
     """The hinges of every lane, or of the one problem with thresholds."""
-    kind = Thresholds.PENALIZED if fitted.fit_intercept else Thresholds.NONE
+    kind = Treatment.PENALIZED if fitted.fit_intercept else Treatment.NONE
     if isinstance(fitted, LinearSVOR):
-        worth = threshold_costs(cost_matrix(fitted.cost, N_RANKS))
-        return [formulations.svor(y, N_RANKS, fitted.C * weight, worth)]
+        cost_weight = cost_weights(cost_matrix(fitted.cost, N_RANKS))
+        return [formulations.svor(y, N_RANKS, fitted.C * weight, cost_weight)]
     if isinstance(fitted, LinearSVR):
         return [formulations.svr(y, fitted.epsilon, fitted.C * weight, kind)]
     if isinstance(fitted, LinearSVC):
         return [formulations.svc(np.where(y == k, 1.0, -1.0), fitted.C * weight, kind) for k in range(N_RANKS)]
-    C1, C2 = (fitted.C if price is None else price for price in (fitted.C1, fitted.C2))
+    C1, C2 = (fitted.C if given is None else given for given in (fitted.C1, fitted.C2))
     lanes = [formulations.npsvor(y, k, fitted.epsilon, C1 * weight, C2 * weight) for k in range(N_RANKS)]
     return [type(lane)(lane.hinges, kind, lane.n_samples) for lane in lanes]
 

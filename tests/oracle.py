@@ -1,6 +1,6 @@
 """The truth about small problems, from Clarabel, an interior-point solver for quadratic programs.
 
-It knows nothing of this library's algorithms: the dual and the primal are written down as they stand in
+It uses none of this library's algorithms: the dual and the primal are written down as they stand in
 `ordsvm.problem`, with K = LL' for the sake of conditioning, and handed over.
 """
 
@@ -10,7 +10,7 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 
 class Optimum(NamedTuple):
@@ -28,7 +28,7 @@ def dual_optimum(problem: Problem, K: np.ndarray) -> Optimum:
     """
     h, n = problem.hinges, len(problem.hinges)
     to_beta, to_gamma = beta_and_gamma_matrices(problem)
-    penalised = problem.thresholds is Thresholds.PENALIZED
+    penalised = problem.treatment is Treatment.PENALIZED
     to_w = np.vstack([factor(K).T @ to_beta, to_gamma[: len(to_gamma) * penalised]])  # penalised: (w, γ)
     equality = equality_matrix(problem)
     n_w, n_mu = len(to_w), equality.shape[1] - n
@@ -50,14 +50,14 @@ def primal_optimum(problem: Problem, K: np.ndarray, squared: bool = False) -> Op
     h, n, m = problem.hinges, len(problem.hinges), problem.n_thresholds
     to_beta, to_gamma = beta_and_gamma_matrices(problem)
     L = factor(K)
-    sees_b = float(problem.thresholds is not Thresholds.NONE)
-    penalty = float(problem.thresholds is Thresholds.PENALIZED)
+    sees_b = float(problem.treatment is not Treatment.NONE)
+    penalty = float(problem.treatment is Treatment.PENALIZED)
     quadratic = np.concatenate([np.repeat([1.0, penalty], [len(L), m]), 2 * h.cap * squared])
     linear = np.append(np.zeros(len(L) + m), h.cap * (not squared))
     margins = np.hstack([-to_beta.T @ L, sees_b * to_gamma.T, -np.eye(n)])
     positive = np.eye(len(linear))[len(L) + m :]
     ascending = np.pad(np.diff(np.eye(m), axis=0), ((0, 0), (len(L), n)))
-    ascending = ascending[: (m - 1) * (problem.thresholds is Thresholds.ORDERED)]
+    ascending = ascending[: (m - 1) * (problem.treatment is Treatment.ORDERED)]
     at_most = np.vstack([margins, -positive, -ascending])
     right = np.append(-h.offset, np.zeros(n + len(ascending)))
     x, multiplier = _solve(quadratic, linear, np.empty((0, len(linear))), at_most, right)
@@ -94,9 +94,9 @@ def beta_and_gamma_matrices(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 def equality_matrix(problem: Problem) -> np.ndarray:
     """E with E (α, μ) = 0 for feasible variables; without rows, or without μ, where there are none."""
     _, to_gamma = beta_and_gamma_matrices(problem)
-    if problem.thresholds is Thresholds.FREE:
+    if problem.treatment is Treatment.FREE:
         return to_gamma
-    if problem.thresholds is Thresholds.ORDERED:
+    if problem.treatment is Treatment.ORDERED:
         return np.hstack([to_gamma, -np.diff(np.eye(problem.n_thresholds))])  # γ_k − μ_k + μ_{k+1}
     return to_gamma[:0]
 

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 
 from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, Block, RedSVM, ShashuaLevinSVOR, certify
 from ordsvm.kernels import RBF, Custom, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
-from ordsvm.solvers import GCD, SMO, Control, KernelMatrix, choose, solve
+from ordsvm.solvers import GCD, SMO, Control, KernelMatrix, solve
+from ordsvm.solvers.auto import Work, auto
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 
 KERNELS = [
@@ -132,7 +133,7 @@ def test_every_machine_reaches_it():
 
 @pytest.mark.parametrize("C", [0.3, 30.0])
 @pytest.mark.parametrize("machine", [SVOR, SVORIM, SVOREX, SVC, SVR])
-def test_samples_that_are_settled_make_no_difference_to_the_proof(machine, C):
+def test_screened_samples_make_no_difference_to_the_proof(machine, C):
     """Most samples are far on the right side, so that their scores are not computed anew: the proof with all of them
     is the same."""
     X, _ = random_data(5, n=1500)
@@ -148,7 +149,7 @@ def test_samples_that_are_settled_make_no_difference_to_the_proof(machine, C):
 
 
 def test_features_far_from_0_do_not_make_a_false_proof():
-    """Rounding them to float32 moves a few samples, whose scores are off while everybody else's are right."""
+    """Rounding them to float32 moves a few samples, whose scores are off while all others are right."""
     rng = np.random.default_rng(5)
     for _ in range(40):
         sign = rng.choice([-1.0, 1.0], 600)
@@ -182,15 +183,14 @@ WIDE = sp.random_array((120, 5000), density=0.001, format="csr", rng=np.random.d
 )
 def test_auto_is_block_unless_k_is_indefinite(kernel, take, name):
     X, y = random_data(11, n=120)
-    matrix = KernelMatrix(kernel.rows(take(X)))
-    assert choose("auto", FORMULATIONS["svorim"](y, N_RANKS, 1.0), matrix).name == name
-    assert choose("auto", FORMULATIONS["svor"](y, N_RANKS, 1.0), matrix).name == name.replace("smo", "gcd")
+    samples = take(X)
+    assert auto(Work.of(FORMULATIONS["svorim"](y, N_RANKS, 1.0), kernel, samples)).name == name
+    assert auto(Work.of(FORMULATIONS["svor"](y, N_RANKS, 1.0), kernel, samples)).name == name.replace("smo", "gcd")
 
 
 def test_auto_is_not_block_for_small_problems():
     X, y = random_data(11, n=30)
-    matrix = KernelMatrix(RBF(0.5).rows(X))
-    assert choose("auto", FORMULATIONS["svorim"](y, N_RANKS, 1.0), matrix).name == "smo"
+    assert auto(Work.of(FORMULATIONS["svorim"](y, N_RANKS, 1.0), RBF(0.5), X)).name == "smo"
 
 
 @pytest.mark.parametrize("option", [{"q1": 1}, {"q1": 2.5}, {"q2": 0}, {"q2": True}, {"q1": "all"}])

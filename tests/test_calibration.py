@@ -98,7 +98,7 @@ def test_probabilities_are_monotone_and_never_certain(method, case):
     assert np.all(cumulative[:, 0] > 0)
     assert np.all(cumulative[:, -1] == 1)
     assert np.diff(cumulative, axis=0).max() <= 1e-12
-    if case in ("reversed", "one score"):  # nothing is known but how frequent the ranks are
+    if case in ("reversed", "one score"):  # nothing can be learned but how frequent the ranks are
         share = np.cumsum(weight @ smoothed(codes, 4, weight)) / weight.sum()
         np.testing.assert_allclose(cumulative, np.tile(share, (300, 1)), atol=1e-9)
 
@@ -274,10 +274,10 @@ def test_a_precomputed_kernel_is_cut_in_both_directions():
     X, y = random_data(9, n=60)
     K, weight = rbf_kernel(X, gamma=0.3), np.where(np.arange(60) % 5 == 0, 0.0, 1.0)
     for given in (None, weight):
-        known = slice(None) if given is None else given > 0
+        weighted = slice(None) if given is None else given > 0
         plain = CalibratedOrdinal(SVOR(gamma=0.3, tol=1e-8)).fit(X, y, given)
         matrix = CalibratedOrdinal(SVOR(kernel="precomputed", tol=1e-8)).fit(K, y, given)
-        np.testing.assert_allclose(plain.predict_proba(X), matrix.predict_proba(K[:, known]), atol=1e-5)
+        np.testing.assert_allclose(plain.predict_proba(X), matrix.predict_proba(K[:, weighted]), atol=1e-5)
 
 
 @pytest.mark.parametrize("machine", [NPSVOR(gamma=0.3), LinearNPSVOR(), LinearSVOR()])

@@ -12,9 +12,10 @@ import scipy.sparse as sp
 
 from benchmarks.datasets import DataMissing, svmlight
 from ordsvm import LinearNPSVOR, certify, formulations
+from ordsvm.formulations.linear import binary, npsvor, one_vs_rest
 from ordsvm.linear import DCD1, DCD2
-from ordsvm.linear_problem import LaneTable, binary, npsvor, one_vs_rest
-from ordsvm.problem import Thresholds
+from ordsvm.linear_problem import LaneTable
+from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.solve import solve_lanes
 from tests.cases import N_RANKS, random_data
@@ -44,7 +45,7 @@ def with_one(X):
 def rank_problem(y, rank, weight, intercept, table=(C1, C2, EPSILON)):
     """The same machine as a table of hinges, for the judge of the whole library."""
     problem = formulations.npsvor(y, rank, table[2], table[0] * weight, table[1] * weight)
-    return problem if intercept else dataclasses.replace(problem, thresholds=Thresholds.NONE)
+    return problem if intercept else dataclasses.replace(problem, treatment=Treatment.NONE)
 
 
 def alpha_of(problem, beta):
@@ -271,7 +272,7 @@ def test_no_features_and_nothing_but_zeros(make, solver):
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
 def test_one_rank_only(solver):
-    """No sample asks for anything but a score of 0."""
+    """Every sample's target is a score of 0."""
     X, y = data(7)
     solution = solve(X, np.zeros_like(y), npsvor(1, C1, C2, EPSILON), solver)
     assert solution.result.converged
@@ -366,7 +367,7 @@ import threading
 import numpy as np
 from ordsvm.linear import DCD1, DCD2
 from ordsvm.solvers.linear.solve import solve_lanes
-from ordsvm.linear_problem import npsvor
+from ordsvm.formulations.linear import npsvor
 from ordsvm.solvers import Control
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(100_000, 30)), rng.integers(0, 4, 100_000).astype(np.int32)

@@ -22,7 +22,7 @@ from ordsvm import (
     formulations,
 )
 from ordsvm.kernels import RBF, Custom, Linear, Precomputed
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers import Control, KernelMatrix, solve
 from ordsvm.solvers.kernel.decomposition.decomposition import STEPS
 from ordsvm.solvers.kernel.decomposition.partitions import Look, bring_together, cut
@@ -227,12 +227,12 @@ def test_looks_find_what_the_problem_calls_a_violation(name):
         assert Look(problem, alpha, score, 1e-9).violation() == pytest.approx(violation)  # none is that close
         assert Look(problem, alpha, score, 0.6).violation() <= violation
         np.testing.assert_array_equal(np.sort(look.order()), np.arange(len(alpha)))
-        assert set(worst) <= set(look.order()[: len(worst)]) or problem.thresholds is Thresholds.ORDERED
+        assert set(worst) <= set(look.order()[: len(worst)]) or problem.treatment is Treatment.ORDERED
         blocks = bring_together(cut(rng.permutation(len(alpha)), 7), worst)
         assert set(worst) <= set(blocks[0])
         np.testing.assert_array_equal(np.sort(np.concatenate(blocks)), np.arange(len(alpha)))
         assert max(map(len, blocks)) <= 7
-        if problem.thresholds is not Thresholds.ORDERED:
+        if problem.treatment is not Treatment.ORDERED:
             assert look.within(blocks[0]) == pytest.approx(violation)
 
 

@@ -6,13 +6,11 @@ import warnings
 from importlib.metadata import version
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -26,32 +24,18 @@ from sklearn.utils.estimator_checks import (
 )
 
 import ordsvm
-from ordsvm import SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify, formulations
+from ordsvm import SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify
 from ordsvm.metrics import mae_scorer, mean_absolute_error
 from tests.cases import N_RANKS, random_data, v_shaped_cost
-from tests.oracle import dual_optimum
-
-MODELS = [SVOR, SVORIM, SVOREX, ShashuaLevinSVOR]
-COST_MODELS = [SVOR, SVORIM]
-TIGHT = {"gamma": 0.4, "tol": 1e-8}  # so that two fits of one problem agree in many digits
-
-FORMULATION = dict(
-    zip(MODELS, [formulations.svor, formulations.svorim, formulations.svorex, formulations.shashua_levin], strict=True)
+from tests.model_cases import (
+    COST_MODELS,
+    MODELS,
+    TIGHT,
+    assert_same_machine,
+    assert_same_objective,
+    every_model,
+    sorted_by_rank,
 )
-
-every_model = pytest.mark.parametrize("model", MODELS)
-
-
-def assert_same_machine(first, second, X, atol: float = 1e-5) -> None:
-    """The same score, which is unique, and the same thresholds, which are where a hinge is inside its box."""
-    np.testing.assert_allclose(first.decision_function(X), second.decision_function(X), rtol=0, atol=atol)
-    np.testing.assert_allclose(first.thresholds_, second.thresholds_, rtol=0, atol=atol)
-    np.testing.assert_array_equal(first.classes_, second.classes_)
-
-
-def assert_same_objective(first, second) -> None:
-    assert first.result_.objective == pytest.approx(second.result_.objective, rel=1e-6)
-
 
 # scikit-learn's own checks
 
@@ -89,82 +73,6 @@ def test_scikit_learns_equivalence_of_weights_and_repetitions(model, kernel):
     estimator = model(kernel=kernel, gamma=0.3, tol=1e-12)
     check_sample_weight_equivalence_on_dense_data(model.__name__, estimator)
     check_sample_weight_equivalence_on_sparse_data(model.__name__, estimator)
-
-
-# The certificate
-
-
-@every_model
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "laplacian"])
-def test_certify_agrees_with_the_result_and_with_the_oracle(model, kernel):
-    X, y = random_data(31)
-    fitted = model(C=3.0, kernel=kernel, gamma=0.3, coef0=1.0, tol=1e-7).fit(X, y)
-    proof = certify(fitted, X, y)
-    assert proof.primal == pytest.approx(fitted.result_.objective, rel=1e-8)
-    assert proof.gap == pytest.approx(fitted.result_.gap, rel=1e-5, abs=1e-8 * proof.primal)
-    assert proof.relative_gap == pytest.approx(fitted.result_.relative_gap, abs=1e-8)
-    assert proof.violation == pytest.approx(fitted.result_.violation, abs=1e-8)
-    np.testing.assert_allclose(proof.thresholds, fitted.thresholds_, atol=1e-8)
-    optimum = dual_optimum(FORMULATION[model](y, N_RANKS, 3.0), fitted.kernel_(X, X))
-    assert proof.primal == pytest.approx(optimum.objective, rel=1e-6)
-    assert proof.dual == pytest.approx(optimum.objective, rel=1e-6)
-
-
-@every_model
-def test_certify_does_not_trust_the_model(model):
-    X, y = random_data(32)
-    fitted = model(**TIGHT).fit(X, y)
-    true = certify(fitted, X, y)
-    moved = copy.deepcopy(fitted)
-    moved.thresholds_ = moved.thresholds_ + 0.5
-    assert certify(moved, X, y).gap > true.gap + 0.1
-    halved = copy.deepcopy(fitted)
-    halved.result_.alpha[:] *= 0.5
-    with pytest.raises(ValueError, match="not those that its dual variables give"):
-        certify(halved, X, y)
-    lighter = copy.deepcopy(fitted)
-    lighter.dual_coef_ = 0.5 * lighter.dual_coef_
-    with pytest.raises(ValueError, match="not those that its dual variables give"):
-        certify(lighter, X, y)
-
-
-def sorted_by_rank(X, y):
-    order = np.argsort(y, kind="stable")
-    return X[order], y[order]
-
-
-@every_model
-def test_certify_on_other_data_says_so(model):
-    X, y = random_data(33)
-    fitted = model().fit(X, y)
-    others = [
-        (X[:-1], y[:-1], None),
-        (X, y, np.arange(len(y)) % 2),
-        (X, (y + 1) % N_RANKS, None),
-    ]
-    for samples, labels, weight in others:
-        with pytest.raises(ValueError, match="not the labels, weights and parameters"):
-            certify(fitted, samples, labels, sample_weight=weight)
-    with pytest.raises(ValueError, match="not the labels, weights and parameters"):
-        certify(copy.deepcopy(fitted).set_params(C=2.0), X, y)
-    with pytest.raises(ValueError, match="not those that its dual variables give"):
-        certify(fitted, X + 1e-9, y)
-    with pytest.raises(ValueError, match="features"):
-        certify(fitted, X[:, :2], y)
-    with pytest.raises(NotFittedError):
-        certify(model(), X, y)
-    with pytest.raises(TypeError, match="last step"):
-        certify(make_pipeline(fitted), X, y)
-
-
-@every_model
-def test_certify_takes_the_weights_of_the_fit(model):
-    X, y = random_data(34)
-    weight = np.random.default_rng(34).uniform(0.2, 3, size=len(y))
-    fitted = model(class_weight="balanced", **TIGHT).fit(X, y, weight)
-    proof = certify(fitted, X, y, weight)
-    assert proof.primal == pytest.approx(fitted.result_.objective, rel=1e-8)
-    assert proof.relative_gap <= 1e-6
 
 
 # Weights
@@ -291,114 +199,6 @@ def test_two_ranks_make_scikit_learns_svc(name, C, model):
     np.testing.assert_allclose(decision, theirs.decision_function(X), atol=1e-2)
 
 
-# Representations of the data
-
-
-@every_model
-def test_dense_sparse_precomputed_and_callable_agree(model):
-    X, y = random_data(44, n_features=6)
-    X[np.random.default_rng(44).random(X.shape) < 0.4] = 0.0
-    new = random_data(45, n_features=6)[0]
-    dense = model(**TIGHT).fit(X, y)
-    for kind in (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.coo_array):
-        sparse = model(**TIGHT).fit(kind(X), y)
-        assert_same_machine(dense, sparse, new)
-        assert_same_machine(dense, sparse, X)
-        np.testing.assert_allclose(sparse.decision_function(kind(new)), dense.decision_function(new), atol=1e-5)
-        assert certify(sparse, kind(X), y).primal == pytest.approx(dense.result_.objective, rel=1e-8)
-    wide = sp.csr_matrix(X)
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    assert_same_machine(dense, model(**TIGHT).fit(wide, y), new)
-    precomputed = model(kernel="precomputed", tol=1e-8).fit(rbf_kernel(X, gamma=0.4), y)
-    scores = precomputed.decision_function(rbf_kernel(new, X, gamma=0.4))
-    np.testing.assert_allclose(scores, dense.decision_function(new), atol=1e-5)
-    np.testing.assert_allclose(precomputed.thresholds_, dense.thresholds_, atol=1e-5)
-    assert certify(precomputed, rbf_kernel(X, gamma=0.4), y).relative_gap <= 1e-6
-    by_function = model(kernel=lambda A, B: rbf_kernel(A, B, gamma=0.4), tol=1e-8).fit(X, y)
-    assert_same_machine(dense, by_function, new)
-
-
-@every_model
-def test_csr_may_be_unsorted_and_hold_duplicates_and_is_not_changed(model):
-    X, y = random_data(46)
-    tidy = sp.csr_matrix(X)
-    halves = sp.csr_matrix(
-        (np.repeat(tidy.data / 2, 2)[::-1], np.repeat(tidy.indices, 2)[::-1], 2 * tidy.indptr), shape=X.shape
-    )
-    expected = halves.toarray()
-    assert not halves.has_canonical_format
-    before = [halves.data.copy(), halves.indices.copy(), halves.indptr.copy()]
-    dense, sparse = model(**TIGHT).fit(expected, y), model(**TIGHT).fit(halves, y)
-    assert_same_machine(dense, sparse, expected)
-    np.testing.assert_allclose(sparse.decision_function(halves), dense.decision_function(expected), atol=1e-5)
-    assert certify(sparse, halves, y).relative_gap <= 1e-6
-    for array, copied in zip([halves.data, halves.indices, halves.indptr], before, strict=True):
-        np.testing.assert_array_equal(array, copied)
-
-
-def test_csr_with_index_arrays_of_two_types_is_not_changed():
-    X, y = random_data(46)
-    mixed = sp.csr_matrix(X)
-    mixed.indptr = mixed.indptr.astype(np.int64)
-    SVORIM().fit(mixed, y)
-    assert mixed.indices.dtype == np.int32
-
-
-@every_model
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
-def test_float32_samples(model, kernel):
-    X, y = random_data(47)
-    single = X.astype(np.float32)
-    in_single, in_double = (model(kernel=kernel, **TIGHT).fit(data, y) for data in (single, single.astype(np.float64)))
-    assert_same_machine(in_single, in_double, single, atol=1e-6)
-    assert in_single.support_vectors_.dtype == np.float32
-    assert_same_machine(in_single, model(kernel=kernel, **TIGHT).fit(X, y), X, atol=1e-3)
-    assert in_single.decision_function(single).dtype == np.float64
-
-
-@every_model
-def test_fortran_order_lists_and_integers_are_samples_too(model):
-    X, y = random_data(48)
-    X = np.round(5 * X)
-    expected = model().fit(X, y)
-    for other in (np.asfortranarray(X), X.tolist(), X.astype(int), X[:, ::-1][:, ::-1], pd.DataFrame(X)):
-        np.testing.assert_array_equal(model().fit(other, y).result_.alpha, expected.result_.alpha)
-
-
-@every_model
-def test_data_frames_give_feature_names(model):
-    X, y = random_data(49)
-    names = ["size", "age", "price"]
-    plain = model().fit(X, y)
-    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
-        fitted = model().fit(frame, y)
-        assert fitted.feature_names_in_.tolist() == names
-        assert fitted.n_features_in_ == 3
-        np.testing.assert_array_equal(fitted.decision_function(frame), plain.decision_function(X))
-    with pytest.raises(ValueError, match="feature names should match"):
-        fitted.predict(pd.DataFrame(X, columns=names[::-1]))
-    assert not hasattr(plain, "feature_names_in_")
-
-
-@every_model
-def test_labels_in_ordered_dtypes_and_series(model):
-    X, y = random_data(50)
-    grades = ["poor", "fair", "good", "great"]
-    labels = [grades[rank] for rank in y]
-    expected = model().fit(X, y).predict(X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for ordered in (
-            pd.Categorical(labels, grades, ordered=True),
-            pd.Series(pd.Categorical(labels, grades, ordered=True)),
-            pl.Series(labels, dtype=pl.Enum(grades)),
-        ):
-            fitted = model().fit(X, ordered)
-            assert fitted.classes_.tolist() == grades
-            assert fitted.predict(X).tolist() == [grades[rank] for rank in expected]
-            assert certify(fitted, X, ordered).relative_gap <= 1e-3
-
-
 # Costs
 
 
@@ -492,127 +292,6 @@ def test_linear_kernel_has_coefficients(model):
     with pytest.raises(AttributeError, match="only available with kernel='linear'"):
         _ = curved.coef_
     assert not hasattr(model(kernel="linear"), "coef_")
-
-
-# Ranks without samples
-
-
-def data_without(missing: list[int], n_ranks: int = 5):
-    X, y = random_data(58, n=60, n_ranks=n_ranks)
-    present = ~np.isin(y, missing)
-    return X[present], y[present]
-
-
-MISSING = [[0], [2], [4], [1, 2], [0, 1], [0, 4], [3, 4], [0, 2, 4]]
-
-
-def are_dropped(model, missing: list[int]) -> list[int]:
-    """Ranks beside a threshold that one side leaves alone: none where thresholds are penalised; else those at the
-    ends; where only neighbours see a threshold and nothing orders it, all."""
-    if model is SVOR:
-        return []
-    if model is ShashuaLevinSVOR:
-        return missing
-    present = [rank for rank in range(5) if rank not in missing]
-    return [rank for rank in missing if rank < present[0] or rank > present[-1]]
-
-
-def fit_with_missing(model, missing: list[int], **parameters):
-    X, y = data_without(missing)
-    estimator = model(categories=range(5), **TIGHT, **parameters)
-    dropped = are_dropped(model, missing)
-    if not dropped:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            return estimator.fit(X, y), X, y
-    with pytest.warns(UserWarning, match=f"No sample .* has the label {', '.join(map(str, dropped))}, .* left out"):
-        return estimator.fit(X, y), X, y
-
-
-@pytest.mark.filterwarnings("ignore:No sample of positive weight:UserWarning")
-@every_model
-@pytest.mark.parametrize("missing", MISSING, ids=str)
-def test_ranks_without_samples_are_kept_or_dropped_with_a_warning(model, missing):
-    fitted, X, y = fit_with_missing(model, missing)
-    dropped = are_dropped(model, missing)
-    assert fitted.classes_.tolist() == [rank for rank in range(5) if rank not in dropped]
-    assert fitted.thresholds_.shape == (len(fitted.classes_) - 1,)
-    assert np.all(np.isfinite(fitted.thresholds_))
-    assert set(fitted.predict(X)) <= set(fitted.classes_)
-    proof = certify(fitted, X, y)
-    assert proof.relative_gap <= 1e-6
-    assert proof.violation <= 1.1e-8
-    if dropped == missing:  # then nothing is left of them
-        assert_same_machine(fitted, model(**TIGHT).fit(X, y), X)
-
-
-@pytest.mark.parametrize("missing", [[2], [1, 2], [1, 3]], ids=str)
-def test_svorim_keeps_the_distance_over_a_missing_rank(missing):
-    """Its thresholds coincide there, and count as many as they are: so does the distance in the cost."""
-    fitted, X, y = fit_with_missing(SVORIM, missing)
-    present = np.unique(y)
-    distance = np.abs(np.subtract.outer(present, present)).astype(float)
-    merged = SVORIM(cost=distance, **TIGHT).fit(X, y)
-    assert_same_objective(fitted, merged)
-    np.testing.assert_allclose(fitted.decision_function(X), merged.decision_function(X), atol=1e-5)
-    np.testing.assert_array_equal(fitted.predict(X), merged.predict(X))
-    np.testing.assert_allclose(np.unique(fitted.thresholds_.round(6)), merged.thresholds_, atol=1e-5)
-
-
-@pytest.mark.parametrize("missing", [[2], [1, 2], [1, 3]], ids=str)
-def test_svorex_without_a_rank_is_svorex_of_the_others(missing):
-    """The thresholds on both sides of the gap see one side each, and the order makes one of them."""
-    fitted, X, y = fit_with_missing(SVOREX, missing)
-    others = SVOREX(**TIGHT).fit(X, y)
-    assert_same_objective(fitted, others)
-    np.testing.assert_allclose(fitted.decision_function(X), others.decision_function(X), atol=1e-5)
-
-
-@pytest.mark.parametrize("missing", [[2], [1, 2], [0, 4]], ids=str)
-def test_zero_one_cost_drops_missing_ranks_as_shashua_and_levins_does(missing):
-    X, y = data_without(missing)
-    with pytest.warns(UserWarning, match="left out"):
-        fitted = SVORIM(categories=range(5), cost="zero-one", **TIGHT).fit(X, y)
-    assert_same_machine(fitted, ShashuaLevinSVOR(**TIGHT).fit(X, y), X)
-
-
-@every_model
-def test_a_rank_whose_weights_are_zero_is_a_rank_without_samples(model):
-    X, y = random_data(58, n=60, n_ranks=5)
-    weight = np.where(y == 4, 0.0, 1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        weighted = model(**TIGHT).fit(X, y, weight)
-        without = model(categories=range(5), **TIGHT).fit(X[y < 4], y[y < 4])
-    assert_same_machine(weighted, without, X)
-
-
-@every_model
-def test_an_ordered_dtype_keeps_unobserved_categories(model):
-    X, y = data_without([2])
-    grades = ["awful", "poor", "fair", "good", "great"]
-    labels = pd.Categorical([grades[rank] for rank in y], grades, ordered=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        fitted = model(**TIGHT).fit(X, labels)
-        expected = model(categories=range(5), **TIGHT).fit(X, y)
-    assert fitted.classes_.tolist() == [grades[rank] for rank in expected.classes_]
-    np.testing.assert_array_equal(fitted.result_.alpha, expected.result_.alpha)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_cost_without_a_price_across_a_missing_rank_is_an_error():
-    X, y = random_data(59, n_ranks=2)
-    cost = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
-    with pytest.raises(ValueError, match="cost"):
-        SVORIM(categories=range(3), cost=cost).fit(X, 2 * y)
-
-
-@pytest.mark.parametrize("model", COST_MODELS)
-def test_a_cost_without_any_price_is_an_error(model):
-    X, y = random_data(59)
-    with pytest.raises(ValueError, match="cost"):
-        model(cost=np.zeros((N_RANKS, N_RANKS))).fit(X, y)
 
 
 # Training again, stopping, copying

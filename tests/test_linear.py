@@ -240,7 +240,7 @@ def test_certify_agrees_with_the_result(model, squared, tol):
 
 
 @every_machine
-def test_certify_does_not_trust_the_model_and_knows_other_data(model):
+def test_certify_does_not_rely_on_the_results_of_the_model_and_knows_other_data(model):
     X, y = data(model, seed=65)
     fitted = model(tol=1e-6).fit(X, y)
     true = certify(fitted, X, y)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, RankDCD, certify
-from ordsvm.linear_problem import regression, svor
+from ordsvm.formulations.linear import regression, svor
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
 from tests.cases import random_data
@@ -116,25 +116,25 @@ def test_warm_start_goes_on_where_the_last_fit_ended(model):
 @every_machine
 @both_losses
 def test_warm_start_from_anything_ends_at_the_optimum(model, squared):
-    """Other labels, weights, prices, or a machine of another shape: feasible, or not used."""
+    """Other labels, weights, values of C, or a machine of another shape: feasible, or not used."""
     X, y = data(model, seed=99)
     weight = np.random.default_rng(99).uniform(0.0, 2.0, size=len(y)).round(1)
     fitted = model(C=1.0, warm_start=True, loss=loss_name(model, squared), **TIGHT).fit(X, y)
-    for samples, target, price in (
+    for samples, target, given in (
         (X, y[::-1], None),
         (X, y, weight),
         (X[:20], y[:20], None),
         (np.hstack([X, X[:, :1]]), y, weight),
     ):
-        fitted.fit(samples, target, price)
-        assert fitted.result_.objective == pytest.approx(optimum(fitted, samples, target, price), rel=1e-6)
+        fitted.fit(samples, target, given)
+        assert fitted.result_.objective == pytest.approx(optimum(fitted, samples, target, given), rel=1e-6)
     if model is LinearNPSVOR:
-        fitted.set_params(C1=0.1, C2=3.0, epsilon=0.0).fit(samples, target, price)
-        assert fitted.result_.objective == pytest.approx(optimum(fitted, samples, target, price), rel=1e-6)
+        fitted.set_params(C1=0.1, C2=3.0, epsilon=0.0).fit(samples, target, given)
+        assert fitted.result_.objective == pytest.approx(optimum(fitted, samples, target, given), rel=1e-6)
     if model is LinearSVOR:
         for cost in ("zero-one", "absolute"):  # caps go to 0 and come back
-            fitted.set_params(cost=cost).fit(samples, target, price)
-            assert fitted.result_.objective == pytest.approx(optimum(fitted, samples, target, price), rel=1e-6)
+            fitted.set_params(cost=cost).fit(samples, target, given)
+            assert fitted.result_.objective == pytest.approx(optimum(fitted, samples, target, given), rel=1e-6)
 
 
 # Solvers
@@ -164,7 +164,7 @@ def test_random_state_seeds_the_papers_solver():
 @both_losses
 @pytest.mark.parametrize("C", [1.0, 10.0])
 def test_a_lagging_bias_does_not_keep_the_gap_open(model, squared, C):
-    """Few features and a high price: a bias that only follows would go in circles here, or away."""
+    """Few features and a large C: a bias that only follows would go in circles here, or away."""
     X, y = random_data(3, n=40)
     fitted = model(C=C, loss=loss_name(model, squared)).fit(X, y)
     assert fitted.result_.status == "converged"

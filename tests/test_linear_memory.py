@@ -1,7 +1,7 @@
 """How much memory training takes beside the data: weights, and dual variables.
 
 Measured in a child process, by the high-water mark of its resident memory, which is set back just before training.
-malloc is told to give back what is freed, so that the mark is what training needs and not what malloc hoards.
+malloc is set to give back what is freed, so that the mark is what training needs and not what malloc hoards.
 """
 
 import os

@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from ordsvm import formulations
-from ordsvm.costs import cost_matrix, threshold_costs
-from ordsvm.linear_problem import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
-from ordsvm.problem import Thresholds
+from ordsvm.formulations import cost_matrix, cost_weights
+from ordsvm.formulations.linear import binary, npsvor, one_vs_rest, regression, svor
+from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.losses import certificate, losses
 from ordsvm.solvers.linear.solve import first_biases
@@ -16,7 +17,7 @@ from tests.oracle import primal_optimum
 from tests.reference.linear import solve_lanes, solve_thresholds
 
 C = 0.7
-WORTH = threshold_costs(v_shaped_cost(N_RANKS, seed=5))
+COST_WEIGHT = cost_weights(v_shaped_cost(N_RANKS, seed=5))
 
 every_loss = pytest.mark.parametrize("squared", [False, True], ids=["plain", "squared"])
 
@@ -25,8 +26,8 @@ def two_sides(y):
     return (y >= N_RANKS // 2).astype(np.int32)
 
 
-def svc(sign, price):
-    return formulations.svc(np.where(sign, 1.0, -1.0), price, Thresholds.PENALIZED)
+def svc(sign, C):
+    return formulations.svc(np.where(sign, 1.0, -1.0), C, Treatment.PENALIZED)
 
 
 # Every machine as a table over labels, and as the hinges of its lanes (or its one problem with thresholds).
@@ -45,18 +46,18 @@ CASES = {
     ),
     "regression": (
         lambda y: (regression(C, 0.3), np.zeros_like(y), 1.7 * y - 2.0),
-        lambda y, w: [formulations.svr(1.7 * y - 2.0, 0.3, C * w, Thresholds.PENALIZED)],
+        lambda y, w: [formulations.svr(1.7 * y - 2.0, 0.3, C * w, Treatment.PENALIZED)],
     ),
     "svor": (
         lambda y: (svor(N_RANKS, C), y, None),
         lambda y, w: [formulations.svor(y, N_RANKS, C * w)],
     ),
     "svor-cost": (
-        lambda y: (svor(N_RANKS, C, WORTH), y, None),
-        lambda y, w: [formulations.svor(y, N_RANKS, C * w, WORTH)],
+        lambda y: (svor(N_RANKS, C, COST_WEIGHT), y, None),
+        lambda y, w: [formulations.svor(y, N_RANKS, C * w, COST_WEIGHT)],
     ),
     "svor-zero-one": (
-        lambda y: (svor(N_RANKS, C, threshold_costs(cost_matrix("zero-one", N_RANKS))), y, None),
+        lambda y: (svor(N_RANKS, C, cost_weights(cost_matrix("zero-one", N_RANKS))), y, None),
         lambda y, w: [formulations.shashua_levin(y, N_RANKS, C * w)],
     ),
 }
@@ -65,11 +66,11 @@ every_case = pytest.mark.parametrize("name", CASES)
 
 
 def without_intercept(problem):
-    return type(problem)(problem.hinges, Thresholds.NONE, problem.n_samples, problem.n_thresholds)
+    return type(problem)(problem.hinges, Treatment.NONE, problem.n_samples, problem.n_thresholds)
 
 
 def penalised(problem):
-    return type(problem)(problem.hinges, Thresholds.PENALIZED, problem.n_samples, problem.n_thresholds)
+    return type(problem)(problem.hinges, Treatment.PENALIZED, problem.n_samples, problem.n_thresholds)
 
 
 def data(seed: int = 0, n: int = 24):
@@ -184,8 +185,8 @@ def test_any_feasible_variables_prove_bounds_of_the_optimum(name, squared):
 
 def test_violation_is_zero_at_an_optimum_known_by_hand():
     """One sample with x = 1 and target 3, no intercept, ε = 1: w = β goes up to 2 unless C holds it back."""
-    for price, best in ((5.0, 2.0), (0.5, 0.5)):
-        loss = losses(regression(price, 1.0), np.zeros(1, np.int32), None, np.array([3.0]), squared=False)
+    for value, best in ((5.0, 2.0), (0.5, 0.5)):
+        loss = losses(regression(value, 1.0), np.zeros(1, np.int32), None, np.array([3.0]), squared=False)
         for beta, violation in ((best, 0.0), (best - 0.25, 2.25 - best), (0.0, 2.0)):
             proof = certificate(np.ones((1, 1)), np.array([[beta]]), loss, intercept=False)
             assert proof.violation == pytest.approx(violation)
@@ -225,7 +226,7 @@ def test_two_ranks_of_svor_are_the_two_classes():
 
 
 def test_absolute_cost_is_no_cost():
-    plain, priced = svor(5, C), svor(5, C, threshold_costs(cost_matrix("absolute", 5)))
+    plain, priced = svor(5, C), svor(5, C, cost_weights(cost_matrix("absolute", 5)))
     np.testing.assert_array_equal(plain.cap, priced.cap)
 
 

@@ -293,8 +293,8 @@ def test_weights_by_metadata_routing():
             return cross_val_score(estimator, XX, YY, scoring=scorer, params=params, **options)
 
         for name, scorer in SCORERS.items():
-            asks = scorer.set_score_request(sample_weight=True)
-            assert score(asks, sample_weight=twice) == pytest.approx([weighted(name)], rel=1e-14)
+            requesting = scorer.set_score_request(sample_weight=True)
+            assert score(requesting, sample_weight=twice) == pytest.approx([weighted(name)], rel=1e-14)
             refuses = scorer.set_score_request(sample_weight=False)
             assert score(refuses, sample_weight=twice) == pytest.approx(
                 [scorer(Echo(GRADES).fit(X, Y), X, Y)], rel=1e-14

@@ -247,7 +247,7 @@ def test_scikit_learn_checks(estimator, check):
 # Warm starts
 
 
-def test_a_price_that_limits_nobody_may_rise_without_a_step():
+def test_a_C_that_caps_no_sample_may_grow_without_a_step():
     """With a narrow kernel no α reaches a large C: the optimum stays where it is, and the next fit starts there."""
     model = SVOR(C=100.0, gamma=50.0, warm_start=True, tol=1e-9).fit(X, Y)
     assert model.result_.alpha.max() < 100

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from ordsvm import SVC, SVOR, SVOREX, SVORIM, SVR
+from ordsvm.estimators.base import prepare
 from ordsvm.kernels import RBF
-from ordsvm.solvers import Block, Control, KernelMatrix, block, solve
+from ordsvm.solvers import Block, Control, KernelMatrix, solve
+from ordsvm.solvers.kernel.block import block
 from ordsvm.solvers.kernel.block.changing_system import ChangingSystem
 from ordsvm.solvers.kernel.block.newton import Point, newton
 from tests.cases import random_data
@@ -24,7 +26,7 @@ MACHINES = {
 def problem_of(name):
     """The problem, and the kernel matrix of its samples in their order."""
     labels = {"none": np.median(Y) < Y, "regression": X[:, 0] ** 2 + 0.1 * Y}.get(name, Y)
-    _, _, task = MACHINES[name]._prepare(X, labels, None)
+    task = prepare(MACHINES[name], X, labels).task
     ordered = X[task.order]
     return task.problems[0], KernelMatrix(RBF(0.1).rows(ordered)), K[np.ix_(task.order, task.order)]
 
@@ -79,8 +81,8 @@ def attempts(monkeypatch):
         made.append(newton(*arguments))
         return made[-1]
 
-    monkeypatch.setattr(block, "near_enough", lambda problem: 0.1)
-    monkeypatch.setattr(block, "steps_to_start", lambda run: 10**9)
+    monkeypatch.setattr(block, "newton_start_violation", lambda problem: 0.1)
+    monkeypatch.setattr(block, "steps_of_start", lambda run: 10**9)
     monkeypatch.setattr(block, "newton", counted)
     return made
 
@@ -139,7 +141,7 @@ def test_time_limits_hold(monkeypatch):
 
 
 def test_thresholds_without_hinges(attempts):
-    """Ranks that nobody has: the threshold between them has no hinge, and is a group of its own."""
+    """Ranks without samples: the threshold between them has no hinge, and is a group of its own."""
     rng = np.random.default_rng(0)
     ranks = rng.choice([0, 1, 4, 5], 400)
     centres = np.array([0.0, 0.5, np.nan, np.nan, 10.0, 10.5])[ranks]
@@ -167,7 +169,7 @@ def test_the_same_attempt_is_not_made_again(monkeypatch):
         starts.append(start.alpha)
 
     monkeypatch.setattr(block, "newton", hopeless)
-    monkeypatch.setattr(block, "steps_to_start", lambda run: 10**9)
+    monkeypatch.setattr(block, "steps_of_start", lambda run: 10**9)
     warm = solve(problem, matrix, Block(newton=False), Control(tol=1e-4)).result.alpha
     assert solve(problem, matrix, Block(), Control(tol=1e-8), start=warm).result.converged
     assert starts

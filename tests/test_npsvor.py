@@ -27,16 +27,15 @@ from benchmarks.datasets import DataMissing, ordinal
 from ordsvm import GCD, NPSVOR, SMO, SVC, AsyAGCD, AsyGCD, AsyORGCD, certify, formulations
 from ordsvm.metrics import mae_scorer, mean_absolute_error
 from ordsvm.predictors import PREDICTORS
-from ordsvm.problem import Thresholds
+from ordsvm.problem import Treatment
 from ordsvm.solvers import SOLVERS
 from tests.cases import N_RANKS, random_data
 from tests.oracle import dual_optimum
-from tests.test_bad_input import no_solver  # noqa: F401, a fixture
 from tests.test_svc import LOOSE, NOT_SYMMETRIC
 
 TIGHT = {"gamma": 0.4, "tol": 1e-8}  # so that two fits of one problem agree in many digits
 GRADES = ["poor", "fair", "good", "great"]  # not the alphabet's order
-BOX_SOLVERS = [name for name, kind in SOLVERS.items() if Thresholds.PENALIZED in kind.accepts]
+BOX_SOLVERS = [name for name, kind in SOLVERS.items() if Treatment.PENALIZED in kind.accepts]
 
 every_predictor = pytest.mark.parametrize("predictor", PREDICTORS)
 
@@ -85,15 +84,15 @@ def test_scikit_learns_equivalence_of_weights_and_repetitions(kernel):
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "laplacian"])
 @pytest.mark.parametrize(
-    "prices", [{"C": 0.1}, {"C": 3.0}, {"C1": 5.0, "C2": 0.5}, {"C1": 0.2, "C": 4.0}], ids=lambda prices: str(prices)
+    "costs", [{"C": 0.1}, {"C": 3.0}, {"C1": 5.0, "C2": 0.5}, {"C1": 0.2, "C": 4.0}], ids=lambda costs: str(costs)
 )
 @pytest.mark.parametrize("epsilon", [0.0, 0.3])
-def test_every_rank_is_at_the_oracles_optimum(kernel, prices, epsilon):
+def test_every_rank_is_at_the_oracles_optimum(kernel, costs, epsilon):
     X, y = random_data(31)
     weight = np.random.default_rng(31).uniform(0.2, 3, size=len(y))
-    model = NPSVOR(kernel=kernel, gamma=0.3, coef0=1.0, tol=1e-7, epsilon=epsilon, **prices).fit(X, y, weight)
-    C = prices.get("C", 1.0)
-    C1, C2 = prices.get("C1", C) * weight, prices.get("C2", C) * weight
+    model = NPSVOR(kernel=kernel, gamma=0.3, coef0=1.0, tol=1e-7, epsilon=epsilon, **costs).fit(X, y, weight)
+    C = costs.get("C", 1.0)
+    C1, C2 = costs.get("C1", C) * weight, costs.get("C2", C) * weight
     K = model.kernel_(X, X)
     for rank, result in enumerate(model.results_):
         optimum = dual_optimum(formulations.npsvor(y, rank, epsilon, C1, C2), K)
@@ -114,7 +113,7 @@ def test_certify_agrees_with_the_result(kernel):
     np.testing.assert_allclose(-proof.thresholds, model.intercept_)
 
 
-def test_certify_does_not_trust_the_model():
+def test_certify_does_not_rely_on_the_results_of_the_model():
     X, y = random_data(33)
     model = NPSVOR(**TIGHT).fit(X, y)
     true = certify(model, X, y)
@@ -443,19 +442,19 @@ def test_dense_sparse_precomputed_callable_and_frames_agree():
 
 
 @pytest.mark.parametrize("names", [["C"], ["C1", "C2"], ["C1"]], ids=str)
-def test_a_warm_path_over_prices_arrives_where_cold_fits_do(names):
+def test_a_warm_path_over_C_arrives_where_cold_fits_do(names):
     X, y = random_data(58, n=60)
     warm = NPSVOR(warm_start=True, **TIGHT)
-    for price in (0.1, 1.0, 10.0, 0.5):
-        warm.set_params(**dict.fromkeys(names, price)).fit(X, y)
+    for C in (0.1, 1.0, 10.0, 0.5):
+        warm.set_params(**dict.fromkeys(names, C)).fit(X, y)
         cold = clone(warm).fit(X, y)
         assert warm.result_.converged
         assert_same_machine(warm, cold, X)
     assert warm.fit(X, y).result_.n_iter <= 5 < 10 < cold.result_.n_iter
 
 
-def test_a_warm_start_is_stretched_to_the_new_prices():
-    """Where all variables are at their caps, the solution for prices k times as high is k times the former one."""
+def test_a_warm_start_is_scaled_to_the_new_C():
+    """Where all variables are at their caps, the solution for C k times as large is k times the former one."""
     X, y = random_data(59, n=40)
     warm = NPSVOR(warm_start=True, C1=1e-6, C2=2e-6, **TIGHT).fit(X, y)
     warm.set_params(C=5.0, C1=3e-6, C2=4e-6)

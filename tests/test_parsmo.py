@@ -21,7 +21,7 @@ EQUALITY = ["svorim", "svorex", "shashua_levin", "svorim-random", "svc-free", "s
 
 
 def matrix_of(X: np.ndarray, n_rows: int | None = None) -> KernelMatrix:
-    """With room for so many rows in float64, or for all of them."""
+    """With a cache of so many rows in float64, or for all of them."""
     return KernelMatrix(RBF(0.5).rows(X), 200.0 if n_rows is None else n_rows * 8 * len(X) / 2**20)
 
 

@@ -97,8 +97,8 @@ def test_convergence_of_several_solvers():
 
 
 def test_threshold_paths():
-    prices = [10.0, 0.1, 1.0]
-    display = ThresholdPathDisplay.from_estimator(SVOR(gamma=0.3, tol=1e-8), X, Y, C=prices)
+    C_values = [10.0, 0.1, 1.0]
+    display = ThresholdPathDisplay.from_estimator(SVOR(gamma=0.3, tol=1e-8), X, Y, C=C_values)
     np.testing.assert_array_equal(display.at, [0.1, 1.0, 10.0])
     for C, thresholds in zip(display.at, display.thresholds, strict=True):
         np.testing.assert_allclose(thresholds, SVOR(C, gamma=0.3, tol=1e-8).fit(X, Y).thresholds_, atol=1e-5)

@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import linprog
 
 from ordsvm import formulations
-from ordsvm.costs import cost_matrix, threshold_costs
+from ordsvm.formulations import cost_matrix, cost_weights
 from ordsvm.kernels import RBF, Precomputed
-from ordsvm.problem import Certificate, Hinges, Problem, Thresholds
+from ordsvm.problem import Certificate, Hinges, Problem, Treatment
 from ordsvm.solvers import SMO, Control, KernelMatrix, solve
 from tests.cases import FORMULATIONS, N_RANKS, random_data, v_shaped_cost
 from tests.oracle import beta_and_gamma_matrices, dual_optimum, equality_matrix, primal_optimum, snapped
@@ -73,7 +73,7 @@ def test_objectives_are_their_definitions(name):
     beta, gamma = to_beta @ alpha, to_gamma @ alpha
     np.testing.assert_allclose(problem.beta(alpha), beta)
     np.testing.assert_allclose(problem.gamma(alpha), gamma, atol=1e-12)
-    penalised = problem.thresholds is Thresholds.PENALIZED
+    penalised = problem.treatment is Treatment.PENALIZED
     loss = sum(
         cap * max(0.0, offset - sign * ((K @ beta)[i] - b[k]))
         for i, k, sign, offset, cap in zip(h.sample, h.threshold, h.sign, h.offset, h.cap, strict=True)
@@ -96,16 +96,16 @@ def test_gap_is_primal_minus_dual_for_any_feasible_alpha_and_any_b(name, seed):
     alpha = random_feasible_alpha(problem, rng)
     score = K @ problem.beta(alpha)
     b = 3 * rng.normal(size=problem.n_thresholds)
-    if problem.thresholds is Thresholds.ORDERED:
+    if problem.treatment is Treatment.ORDERED:
         b.sort()
-    if problem.thresholds is Thresholds.NONE:
+    if problem.treatment is Treatment.NONE:
         b[:] = 0
     difference = problem.primal(alpha, score, b) - problem.dual(alpha, score)
     assert problem.gap(alpha, score, b) == pytest.approx(difference, rel=1e-9)
     proof = problem.certificate(alpha, score)
     optimum = dual_optimum(problem, K).objective
     assert proof.gap >= 0
-    if problem.thresholds in (Thresholds.FREE, Thresholds.ORDERED):  # the certificate's b is the best one
+    if problem.treatment in (Treatment.FREE, Treatment.ORDERED):  # the certificate's b is the best one
         assert proof.gap <= problem.gap(alpha, score, b)
     assert proof.dual <= optimum * (1 + 1e-8)
     assert proof.primal >= optimum * (1 - 1e-8)
@@ -135,9 +135,9 @@ def test_repair_leaves_feasible_alone_and_makes_the_rest_feasible(name, seed):
     for wild in (rng.normal(scale=5, size=len(zero)), rng.uniform(0, 2 * problem.hinges.cap), problem.hinges.cap):
         repaired = problem.repair(wild)
         assert np.all((repaired >= 0) & (repaired <= problem.hinges.cap))
-        if problem.thresholds is Thresholds.FREE:
+        if problem.treatment is Treatment.FREE:
             np.testing.assert_allclose(problem.gamma(repaired), 0, atol=1e-10)
-        if problem.thresholds is Thresholds.ORDERED:
+        if problem.treatment is Treatment.ORDERED:
             mu = problem.mu(repaired)
             assert mu.min() >= -1e-10
             assert abs(mu[-1]) <= 1e-10
@@ -166,7 +166,7 @@ def test_table_is_grouped_by_threshold_then_sample_and_drops_caps_of_zero():
 def test_caps_are_steps_of_the_cost(cost):
     _, y = random_data(5)
     matrix = v_shaped_cost(N_RANKS, seed=5) if cost == "random" else cost_matrix(cost, N_RANKS)
-    problem = formulations.redsvm(y, N_RANKS, 2.0, threshold_costs(matrix))
+    problem = formulations.redsvm(y, N_RANKS, 2.0, cost_weights(matrix))
     h = problem.hinges
     expected = 2.0 * np.abs(matrix[y[h.sample], h.threshold + 1] - matrix[y[h.sample], h.threshold])
     np.testing.assert_allclose(h.cap, expected)
@@ -176,7 +176,7 @@ def test_caps_are_steps_of_the_cost(cost):
 def test_svor_is_redsvm_with_absolute_costs():
     _, y = random_data(6)
     svor, redsvm = (FORMULATIONS[name](y, N_RANKS, 2.0) for name in ("svor", "redsvm-absolute"))
-    assert svor.thresholds is redsvm.thresholds is Thresholds.PENALIZED
+    assert svor.thresholds is redsvm.thresholds is Treatment.PENALIZED
     for column in vars(svor.hinges):
         np.testing.assert_array_equal(getattr(svor.hinges, column), getattr(redsvm.hinges, column))
 
@@ -186,7 +186,7 @@ def test_two_ranks_make_one_problem_of_all_threshold_models():
     _, y = random_data(7, n_ranks=2)
     for name in ("svor", "svorim", "svorex", "shashua_levin"):
         problem = FORMULATIONS[name](y, 2, 1.5)
-        svc = formulations.svc(np.where(y > 0, 1.0, -1.0), 1.5, problem.thresholds)
+        svc = formulations.svc(np.where(y > 0, 1.0, -1.0), 1.5, problem.treatment)
         for column in vars(svc.hinges):
             np.testing.assert_array_equal(getattr(problem.hinges, column), getattr(svc.hinges, column))
 
@@ -207,7 +207,7 @@ def test_a_C_per_sample_is_a_weight(name):
 
 
 def npsvor_with_weights(rank: int, seed: int = 9):
-    """The machine of one rank with prices C1 and C2 that differ from sample to sample; some are 0."""
+    """The machine of one rank with C1 and C2 that differ from sample to sample; some are 0."""
     X, y = random_data(seed)
     rng = np.random.default_rng(seed)
     C1, C2 = rng.uniform(0, 3, size=(2, len(y))) * (rng.random(size=(2, len(y))) > 0.1)
@@ -241,7 +241,7 @@ def test_npsvor_of_every_rank_with_weights_at_the_oracles_optimum(rank):
     proof = problem.certificate(alpha, K @ problem.beta(alpha))
     assert proof.relative_gap <= 1e-6
     np.testing.assert_allclose(proof.thresholds, primal.b, atol=1e-5)
-    appended = Problem(problem.hinges, Thresholds.NONE, problem.n_samples)
+    appended = Problem(problem.hinges, Treatment.NONE, problem.n_samples)
     assert dual_optimum(appended, K + 1).objective == pytest.approx(dual.objective, rel=1e-7)
 
 
@@ -249,7 +249,7 @@ def test_npsvor_without_a_sample_of_its_rank_divides_those_below_from_those_abov
     _, y = random_data(10)
     y = np.where(y >= 2, y + 1, y)
     problem = formulations.npsvor(y, 2, 0.2, 1.0, 3.0)
-    svc = formulations.svc(np.where(y > 2, 1.0, -1.0), 3.0, Thresholds.PENALIZED)
+    svc = formulations.svc(np.where(y > 2, 1.0, -1.0), 3.0, Treatment.PENALIZED)
     for column in vars(svc.hinges):
         np.testing.assert_array_equal(getattr(problem.hinges, column), getattr(svc.hinges, column))
 

@@ -37,7 +37,7 @@ def test_the_line_in_a_terminal():
     assert "77 support vectors" in shown
 
 
-def test_nothing_is_written_where_nobody_looks():
+def test_nothing_is_written_to_what_is_no_terminal():
     file = io.StringIO()
     with ProgressLine(console=Console(file=file)) as line:
         line(look(0.5))
@@ -69,7 +69,7 @@ def test_stop_ends_a_fit(machine):
 
 
 class Recorder:
-    """A callback as scikit-learn wants it, which may ask to stop after so many looks."""
+    """A callback of scikit-learn's protocol, which may stop the fit after so many looks."""
 
     max_propagation_depth = None
 

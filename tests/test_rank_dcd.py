@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from ordsvm.data.rows import block_of
-from ordsvm.linear_problem import LaneTable, ThresholdTable, binary, npsvor, one_vs_rest, regression, svor
+from ordsvm.formulations.linear import binary, npsvor, one_vs_rest, regression, svor
+from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.losses import certificate, losses, weights
 from ordsvm.solvers.linear.rank_dcd import RankDCD
@@ -47,12 +48,12 @@ def variables(solution, loss):
 
 def random_lanes(rng, n_labels: int, n_lanes: int) -> LaneTable:
     """Losses of all kinds: one-sided, two-sided, none."""
-    price, side = rng.uniform(0.1, 1.5, size=(n_labels, n_lanes)), rng.integers(4, size=(n_labels, n_lanes))
+    cap, side = rng.uniform(0.1, 1.5, size=(n_labels, n_lanes)), rng.integers(4, size=(n_labels, n_lanes))
     return LaneTable(
-        lower=np.where((side == 0) | (side == 2), -price, 0.0),
-        upper=np.where((side == 1) | (side == 2), price, 0.0),
-        offset=rng.normal(size=price.shape),
-        epsilon=rng.uniform(0.0, 0.3, size=price.shape),
+        lower=np.where((side == 0) | (side == 2), -cap, 0.0),
+        upper=np.where((side == 1) | (side == 2), cap, 0.0),
+        offset=rng.normal(size=cap.shape),
+        epsilon=rng.uniform(0.0, 0.3, size=cap.shape),
     )
 
 
@@ -205,7 +206,7 @@ def test_kinds_of_data(kind, name, tol):
 
 
 def large(seed: int = 7, n_ranks: int = 9):
-    """Enough rows that threads are worth it."""
+    """Enough rows for threads to be used."""
     X, y = random_data(seed, n=1500, n_features=6, n_ranks=n_ranks)
     return X, y.astype(np.int32)
 
@@ -452,7 +453,7 @@ def test_options_out_of_range(option, values):
 
 def test_tables_that_no_solver_knows():
     one = np.ones((1, 1))
-    with pytest.raises(ValueError, match="differ in price: give"):
+    with pytest.raises(ValueError, match="differ in C: give"):
         LaneTable(-one, 2 * one, one, one)
     with pytest.raises(ValueError, match="exclude 0: give"):
         LaneTable(one, 2 * one, one, one)

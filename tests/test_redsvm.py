@@ -112,5 +112,5 @@ def test_rank_dcd_needs_a_linear_kernel_and_no_early_stopping(solver):
     X, y = random_data(77)
     with pytest.raises(ValueError, match=r"'rank-dcd' is for kernel='linear', not for kernel='rbf': use 'auto'"):
         RedSVM(solver=solver).fit(X, y)
-    with pytest.raises(ValueError, match=r"'rank-dcd' knows no early stopping"):
+    with pytest.raises(ValueError, match=r"'rank-dcd' has no early stopping"):
         RedSVM(kernel="linear", solver=solver, early_stopping=True).fit(X, y)

@@ -8,7 +8,7 @@ import pytest
 
 from ordsvm import SVORIM, certify, formulations
 from ordsvm.kernels import RBF, Custom, Kernel, Linear, Precomputed
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 from ordsvm.result import Progress
 from ordsvm.solvers import (
     GCD,
@@ -21,9 +21,9 @@ from ordsvm.solvers import (
     ParsmoLight,
     Solver,
     check_solver,
-    choose,
     solve,
 )
+from ordsvm.solvers.auto import Work, auto
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.oracle import dual_optimum
 
@@ -32,7 +32,7 @@ VARIANTS: list[Solver] = [
 ]
 VARIANTS += [GCD(precision) for precision in ("float32", "float64")] + [ParsmoLight(4), ParsmoCache(3)]
 VARIANTS += [Block(), Block(precision="float64"), Block(q1=12, q2=4)]
-THRESHOLDS = {name: make(np.array([0, 1, 2, 3]), N_RANKS, 1.0).thresholds for name, make in FORMULATIONS.items()}
+THRESHOLDS = {name: make(np.array([0, 1, 2, 3]), N_RANKS, 1.0).treatment for name, make in FORMULATIONS.items()}
 PAIRS = [(name, solver) for name in FORMULATIONS for solver in VARIANTS if THRESHOLDS[name] in solver.accepts]
 MODELS = ["svor", "svorim", "svorex", "shashua_levin"]
 
@@ -42,7 +42,7 @@ every_model = pytest.mark.parametrize("name", MODELS)
 
 def classic(problem: Problem) -> Solver:
     """The solver of the paper."""
-    return SMO() if problem.thresholds in SMO.accepts else GCD()
+    return SMO() if problem.treatment in SMO.accepts else GCD()
 
 
 def matrix_of(kernel: Kernel, X: np.ndarray, cache_size: float = 200.0) -> KernelMatrix:
@@ -173,7 +173,7 @@ def test_a_stopped_run_has_an_honest_certificate(name):
 def test_an_unreachable_tolerance_is_not_reported_as_reached(solver):
     """Below rounding the solver has to give up; it must then not claim convergence."""
     X, y = random_data(17, n=40)
-    name = "svorim" if Thresholds.FREE in solver.accepts else "svor"
+    name = "svorim" if Treatment.FREE in solver.accepts else "svor"
     problem, kernel = FORMULATIONS[name](y, N_RANKS, 100.0), RBF(0.3)
     result = solve(problem, matrix_of(kernel, X), solver, Control(tol=3e-15, max_iter=50_000)).result
     exact = problem.violation(result.alpha, kernel.rows(X).product(problem.beta(result.alpha)))
@@ -314,10 +314,10 @@ def test_auto_is_a_solver_that_fits(name, n):
     X, y = random_data(2, n=n)
     problem = FORMULATIONS[name](y, N_RANKS, 1.0)
     for kernel in (RBF(0.3), Custom(RBF(0.3))):
-        assert problem.thresholds in choose("auto", problem, matrix_of(kernel, X)).accepts
+        assert problem.treatment in auto(Work.of(problem, kernel, X)).accepts
 
 
-@pytest.mark.parametrize("thresholds", Thresholds)
+@pytest.mark.parametrize("thresholds", Treatment)
 @pytest.mark.parametrize("name", SOLVERS)
 def test_an_impossible_pair_gets_a_sentence_that_names_both_and_what_fits(name, thresholds):
     solver = SOLVERS[name]()
@@ -333,9 +333,9 @@ def test_an_impossible_pair_gets_a_sentence_that_names_both_and_what_fits(name, 
 
 def test_unknown_solvers_and_options_are_named():
     with pytest.raises(ValueError, match="solver='newton' is unknown: give 'auto' or one of 'smo', 'gcd'"):
-        check_solver("newton", Thresholds.FREE)
+        check_solver("newton", Treatment.FREE)
     with pytest.raises(ValueError, match="solver=3 is not a solver"):
-        check_solver(3, Thresholds.FREE)
+        check_solver(3, Treatment.FREE)
     with pytest.raises(ValueError, match="selection='best' is unknown: give one of 'second-order', 'mvp'"):
         SMO("best")
     for solver in SMO, GCD:

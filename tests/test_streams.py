@@ -191,7 +191,7 @@ def test_the_next_window_is_read_while_this_one_is_worked_on():
 
 
 def test_progress_has_a_line_a_pass(capsys, monkeypatch):
-    monkeypatch.setattr("ordsvm.solvers.linear.rank_dcd.CADENCE", 0.0)
+    monkeypatch.setattr("ordsvm.solvers.recorder.LOOK_INTERVAL", 0.0)
     model = LinearNPSVOR(verbose=True, tol=1e-3).fit(blocks(*rows()))
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == model.n_iter_

@@ -22,12 +22,12 @@ from sklearn.utils.estimator_checks import (
 
 from benchmarks.datasets import DataMissing, table
 from ordsvm import GCD, SMO, SVR, certify, formulations
-from ordsvm.problem import Thresholds
-from ordsvm.solvers import SOLVERS, shared_matrix
+from ordsvm.problem import Treatment
+from ordsvm.solvers import SOLVERS
 from tests.oracle import dual_optimum
 
 TIGHT = {"gamma": 0.4, "tol": 1e-8}
-INTERCEPTS = {"free": Thresholds.FREE, "penalized": Thresholds.PENALIZED, "none": Thresholds.NONE}
+INTERCEPTS = {"free": Treatment.FREE, "penalized": Treatment.PENALIZED, "none": Treatment.NONE}
 
 every_intercept = pytest.mark.parametrize("intercept", INTERCEPTS)
 
@@ -261,7 +261,7 @@ def test_kernels_in_all_forms_and_solvers_agree(intercept):
 
 
 @pytest.mark.parametrize("intercept", ["penalized", "none"])
-@pytest.mark.parametrize("solver", [name for name, kind in SOLVERS.items() if Thresholds.NONE in kind.accepts])
+@pytest.mark.parametrize("solver", [name for name, kind in SOLVERS.items() if Treatment.NONE in kind.accepts])
 def test_every_box_solver_trains_it(intercept, solver):
     X, y = noisy_line(12)
     fitted = SVR(solver=solver, intercept=intercept, **TIGHT).fit(X, y)
@@ -310,11 +310,6 @@ def test_clones_pickles_searches_and_columns():
 
 
 # Bad input
-
-
-@pytest.fixture
-def no_solver(monkeypatch):
-    monkeypatch.setattr(shared_matrix, "solve", lambda *arguments: pytest.fail("a solver was called"))
 
 
 X0, Y0 = noisy_line()

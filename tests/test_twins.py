@@ -10,7 +10,7 @@ import pytest
 
 from ordsvm import formulations
 from ordsvm.kernels import RBF, Precomputed
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers import GCD, SMO, Control, KernelMatrix, solve
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.reference.gcd import gcd
@@ -22,7 +22,7 @@ CASES = [(name, seed) for name in FORMULATIONS for seed in SEEDS.get(name, [1, 3
 
 
 def assert_same_steps(problem: Problem, rows, K: np.ndarray) -> None:
-    is_equality = problem.thresholds in (Thresholds.FREE, Thresholds.ORDERED)
+    is_equality = problem.treatment in (Treatment.FREE, Treatment.ORDERED)
     twin = smo if is_equality else gcd
     solver = SMO(selection="mvp", precision="float64") if is_equality else GCD(precision="float64")
     for max_iter in (0, 1, 2, 5, 20, 100, 10_000):

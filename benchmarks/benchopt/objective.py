@@ -1,10 +1,10 @@
 """The primal of a kernel machine, recomputed from what a solver answers."""
 
+import benchmark_utils  # noqa: F401  (the repository is on the path from here on)
 import numpy as np
-from benchmark_utils.base import Work  # the repository is on the path from here on
 from benchopt import BaseObjective
 
-from benchmarks.works import Answer, primal
+from benchmarks.works import Answer, Work, primal
 
 
 class Objective(BaseObjective):
@@ -23,6 +23,6 @@ class Objective(BaseObjective):
         return {"value": primal(self.work, self.y, answer)}
 
     def get_one_result(self) -> dict:
-        """A machine that knows nothing: all scores and thresholds 0."""
+        """An untrained machine: all scores and thresholds 0."""
         n_thresholds = self.work.ranks - 1 if self.work.model.startswith("SVOR") else 1
         return {"answer": Answer(0.0, np.zeros(self.X.shape[0]), np.zeros(n_thresholds))}

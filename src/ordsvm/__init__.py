@@ -24,9 +24,20 @@ from ordsvm.estimators import (
 from ordsvm.io import ModelFileError, load, save, to_onnx
 from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.result import FitResult, Progress
-from ordsvm.solvers import GCD, SMO, AsyAGCD, AsyGCD, AsyORGCD, Block, Decomposition, ParsmoCache, ParsmoLight
-from ordsvm.solvers.linear.dcd import DCD1, DCD2
-from ordsvm.solvers.linear.rank_dcd import RankDCD
+from ordsvm.solvers import (
+    DCD1,
+    DCD2,
+    GCD,
+    SMO,
+    AsyAGCD,
+    AsyGCD,
+    AsyORGCD,
+    Block,
+    Decomposition,
+    ParsmoCache,
+    ParsmoLight,
+    RankDCD,
+)
 
 __version__ = version("ordsvm")
 

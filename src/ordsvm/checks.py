@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import reprlib
 from collections.abc import Callable, Iterable
 from numbers import Integral, Real
@@ -66,6 +67,17 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
 def check_flag(name: str, value: Any) -> None:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name}={shortened(value)} is not valid: give True or False.")
+
+
+def usable_threads(n_threads: Any) -> int:
+    """None: every core that this process may use, by affinity and OMP_NUM_THREADS."""
+    if n_threads is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
+        raise ValueError(f"n_threads={n_threads!r} is not valid: give None (all cores) or a whole number from 1 on.")
+    return int(n_threads)
 
 
 def caller_level() -> int:

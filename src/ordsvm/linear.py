@@ -1,7 +1,6 @@
-"""Linear machines: weights of features instead of scores of samples."""
+"""The documented names of the solvers of linear machines and of their rows on disk."""
 
 from ordsvm.data.row_store import RowStore
-from ordsvm.solvers.linear.dcd import DCD1, DCD2
-from ordsvm.solvers.linear.rank_dcd import RankDCD
+from ordsvm.solvers import DCD1, DCD2, RankDCD
 
 __all__ = ["DCD1", "DCD2", "RankDCD", "RowStore"]

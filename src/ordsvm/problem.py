@@ -17,12 +17,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordsvm._typing import Flags, Floats
 from ordsvm.thresholds import Levels, free_thresholds, ordered_thresholds
 
-Floats = NDArray[np.float64]
 
-
-class Thresholds(Enum):
+class Treatment(Enum):
     """How the thresholds b are treated; nothing else separates the formulations.
 
     NONE: b = 0.  PENALIZED: ½‖b‖² is added, so b = −γ.  FREE: γ = 0.
@@ -40,8 +39,8 @@ class Hinges:
     """The table of hinges, grouped by threshold, then in order of samples; hinges with cap 0 are left out.
 
     sample: whose score the hinge looks at; threshold: from which threshold (0 where there are none);
-    sign: +1 if the score should be above, −1 if below; offset: the margin asked for; cap: the price of a
-    unit of violation. Scalars stand for constant columns.
+    sign: +1 if the score should be above, −1 if below; offset: the margin asked for; cap: the cost of a
+    unit of violation, C times weights. Scalars stand for constant columns.
     """
 
     sample: NDArray[np.int32]
@@ -97,11 +96,15 @@ class Problem:
     """A table of hinges over n_samples scores and n_thresholds thresholds, and their treatment."""
 
     hinges: Hinges
-    thresholds: Thresholds
+    treatment: Treatment
     n_samples: int
     n_thresholds: int = 1
 
-    def about_its_samples(self) -> tuple[Problem, NDArray[np.int64]]:
+    def uses_all_samples(self) -> bool:
+        """Whether every sample has a hinge."""
+        return bool(np.bincount(self.hinges.sample, minlength=self.n_samples).all())
+
+    def restricted_to_its_samples(self) -> tuple[Problem, NDArray[np.int64]]:
         """The same problem over those samples alone that have a hinge, and which they are."""
         samples = np.unique(self.hinges.sample).astype(np.int64)
         place = np.zeros(self.n_samples, dtype=np.int32)
@@ -138,14 +141,14 @@ class Problem:
         return self._primal(self.square_norm(alpha, score), self.slope(score, b), b)
 
     def _primal(self, square_norm: float, slope: Floats, b: Floats) -> float:
-        penalty = b @ b if self.thresholds is Thresholds.PENALIZED else 0.0
+        penalty = b @ b if self.treatment is Treatment.PENALIZED else 0.0
         return float(0.5 * (square_norm + penalty) + _dot(self.hinges.cap, np.maximum(0.0, -slope)))
 
     def dual(self, alpha: Floats, score: Floats) -> float:
         return self._dual(alpha, self.square_norm(alpha, score))
 
     def _dual(self, alpha: Floats, square_norm: float) -> float:
-        penalty = np.sum(self.gamma(alpha) ** 2) if self.thresholds is Thresholds.PENALIZED else 0.0
+        penalty = np.sum(self.gamma(alpha) ** 2) if self.treatment is Treatment.PENALIZED else 0.0
         return float(_dot(self.hinges.offset, alpha) - 0.5 * (square_norm + penalty))
 
     def gap(self, alpha: Floats, score: Floats, b: Floats) -> float:
@@ -154,9 +157,9 @@ class Problem:
 
     def _gap(self, alpha: Floats, slope: Floats, b: Floats) -> float:
         terms = float((self.hinges.cap * np.maximum(0.0, -slope) + alpha * slope).sum())
-        if self.thresholds is Thresholds.PENALIZED:
+        if self.treatment is Treatment.PENALIZED:
             return terms + 0.5 * float(np.sum((b + self.gamma(alpha)) ** 2))
-        if self.thresholds is Thresholds.ORDERED:
+        if self.treatment is Treatment.ORDERED:
             return terms + float(self.mu(alpha)[1:-1] @ np.diff(b))
         return terms
 
@@ -166,12 +169,12 @@ class Problem:
         Where minimisers form an interval its midpoint is taken; at the optimum that interval is Chu &
         Keerthi's [b_low, b_up].
         """
-        if self.thresholds is Thresholds.NONE:
+        if self.treatment is Treatment.NONE:
             return np.zeros(self.n_thresholds)
-        if self.thresholds is Thresholds.PENALIZED:
+        if self.treatment is Treatment.PENALIZED:
             return -self.gamma(alpha)
         levels = self.levels(score)
-        return free_thresholds(levels) if self.thresholds is Thresholds.FREE else ordered_thresholds(levels)
+        return free_thresholds(levels) if self.treatment is Treatment.FREE else ordered_thresholds(levels)
 
     def certificate(self, alpha: Floats, score: Floats, rounding: float = 0.0, b: Floats | None = None) -> Certificate:
         """Everything that α proves, given f = Kβ up to `rounding`, for thresholds b or else the best ones.
@@ -182,7 +185,7 @@ class Problem:
         b = self.best_thresholds(alpha, score) if b is None else b
         square_norm, slope = self.square_norm(alpha, score), self.slope(score, b)
         primal, dual = self._primal(square_norm, slope, b), self._dual(alpha, square_norm)
-        if self.thresholds is Thresholds.ORDERED and np.any(np.diff(b) < 0):
+        if self.treatment is Treatment.ORDERED and np.any(np.diff(b) < 0):
             primal = np.inf  # not allowed
         error = rounding * float((self.hinges.cap + alpha).sum())
         return Certificate(
@@ -200,6 +203,10 @@ class Problem:
         h = self.hinges
         level = score[h.sample] - h.sign * h.offset
         return [Levels(level[part], h.sign[part], h.cap[part]) for part in self._parts()]
+
+    def undetermined(self) -> Flags:
+        """Which thresholds could run off to infinity."""
+        return undetermined(self.levels(np.zeros(self.n_samples)), self.treatment is Treatment.ORDERED)
 
     def _parts(self) -> list[slice]:
         """Where in the table the hinges of every threshold are."""
@@ -220,10 +227,10 @@ class Problem:
     def violation(self, alpha: Floats, score: Floats) -> float:
         """How far α is from the optimality conditions; 0 at the optimum."""
         low, up = self.bounds(alpha, score)
-        if self.thresholds in (Thresholds.NONE, Thresholds.PENALIZED):
+        if self.treatment in (Treatment.NONE, Treatment.PENALIZED):
             b = self.best_thresholds(alpha, score)
             return float(max(0.0, np.max(low - b), np.max(b - up)))
-        if self.thresholds is Thresholds.ORDERED:
+        if self.treatment is Treatment.ORDERED:
             low, up = self._tie(low, up, self.mu(alpha), rounding=1e-12 * alpha.sum())
         return float(max(0.0, np.max(low - up)))
 
@@ -247,7 +254,7 @@ class Problem:
         threshold until γ = 0, which is feasible for free and for ordered thresholds alike.
         """
         alpha = np.minimum(np.maximum(alpha, 0.0), self.hinges.cap)
-        if self.thresholds in (Thresholds.NONE, Thresholds.PENALIZED) or self._equalities_hold(alpha):
+        if self.treatment in (Treatment.NONE, Treatment.PENALIZED) or self._equalities_hold(alpha):
             return alpha
         h = self.hinges
         plus = _sums(h.threshold, alpha * (h.sign > 0), self.n_thresholds)
@@ -258,10 +265,20 @@ class Problem:
 
     def _equalities_hold(self, alpha: Floats) -> bool:
         rounding = 1e-12 * alpha.sum()
-        if self.thresholds is Thresholds.FREE:
+        if self.treatment is Treatment.FREE:
             return bool(np.all(np.abs(self.gamma(alpha)) <= rounding))
         mu = self.mu(alpha)
         return bool(np.all(mu >= -rounding) and abs(mu[-1]) <= rounding)
+
+
+def undetermined(levels: list[Levels], ordered: bool) -> Flags:
+    """Which thresholds could run off to infinity: no hinge holds them from below, or none from above."""
+    held_below = np.array([bool(np.any(part.sign < 0)) for part in levels])
+    held_above = np.array([bool(np.any(part.sign > 0)) for part in levels])
+    if ordered:
+        held_below = np.logical_or.accumulate(held_below)
+        held_above = np.logical_or.accumulate(held_above[::-1])[::-1]
+    return ~(held_below & held_above)
 
 
 def _dot(a: Floats, b: Floats) -> float:

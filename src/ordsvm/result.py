@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from ordsvm._typing import Floats
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Progress:
     n_support: int
     kernel_rows: int
     n_active: int
-    thresholds: NDArray[np.float64] = field(repr=False)
+    thresholds: Floats = field(repr=False)
     validation_mae: float | None = None
     validation_mze: float | None = None
 
@@ -59,37 +58,11 @@ class FitResult:
     violation: float
     seconds: float
     kernel_rows: int
-    alpha: NDArray[np.float64] = field(repr=False)
+    alpha: Floats = field(repr=False)
     history: tuple[Progress, ...] = field(default=(), repr=False)
     best_look: int | None = None
+    solver_options: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def converged(self) -> bool:
         return self.status == "converged"
-
-
-_WORST_FIRST = ("callback", "time_limit", "max_iter", "early_stopping", "gap", "precision", "converged")
-
-
-def combined(results: Sequence[FitResult]) -> FitResult:
-    """One result for problems solved one after the other: sums, the largest violation and the worst status.
-
-    alpha and history are those of the problems, joined; every `Progress` is about its own problem.
-    """
-    if len(results) == 1:
-        return results[0]
-    objective, gap = sum(result.objective for result in results), sum(result.gap for result in results)
-    scale = max(abs(objective), abs(objective - gap))
-    return replace(
-        results[0],
-        status=min((result.status for result in results), key=_WORST_FIRST.index),
-        n_iter=sum(result.n_iter for result in results),
-        objective=objective,
-        gap=gap,
-        relative_gap=gap / scale if scale > 0 else 0.0,
-        violation=max(result.violation for result in results),
-        seconds=sum(result.seconds for result in results),
-        kernel_rows=sum(result.kernel_rows for result in results),
-        alpha=np.concatenate([result.alpha for result in results]),
-        history=tuple(progress for result in results for progress in result.history),
-    )

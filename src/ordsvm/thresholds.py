@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ordsvm._typing import Flags, Floats, Ints
+from ordsvm._typing import Floats, Ints
 
 
 def ranks_of(score: Floats, thresholds: Floats) -> Ints:
@@ -47,16 +47,6 @@ def _at(level: Floats, place: int) -> float:
     if place < 0:
         return -np.inf
     return float(level[place]) if place < len(level) else np.inf
-
-
-def undetermined(levels: list[Levels], ordered: bool) -> Flags:
-    """Which thresholds could run off to infinity: no hinge holds them from below, or none from above."""
-    held_below = np.array([bool(np.any(part.sign < 0)) for part in levels])
-    held_above = np.array([bool(np.any(part.sign > 0)) for part in levels])
-    if ordered:
-        held_below = np.logical_or.accumulate(held_below)
-        held_above = np.logical_or.accumulate(held_above[::-1])[::-1]
-    return ~(held_below & held_above)
 
 
 def free_thresholds(levels: list[Levels]) -> Floats:

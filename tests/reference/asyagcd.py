@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 
 def asyagcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_shrink_iter: int):
     """α after max_iter steps, or fewer if M − m is at most tol by then; the steps; sizes of active sets."""
     h = problem.hinges
-    penalty = float(problem.thresholds is Thresholds.PENALIZED)
+    penalty = float(problem.treatment is Treatment.PENALIZED)
     alpha, steps, sizes = np.zeros(len(h)), 0, []
 
     def slopes() -> tuple[np.ndarray, np.ndarray]:

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 
 def asygcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int]:
     """α after max_iter steps, or fewer if violation and relative gap are at most tol by then; and the steps."""
     h = problem.hinges
-    penalty = float(problem.thresholds is Thresholds.PENALIZED)
+    penalty = float(problem.treatment is Treatment.PENALIZED)
     alpha, score, b = np.zeros(len(h)), np.zeros(problem.n_samples), np.zeros(problem.n_thresholds)
     work_tol, steps = tol, 0
     while True:

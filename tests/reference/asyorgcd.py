@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 
 def asyorgcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_inner_iter: int, n_blocks: int):
     """α, the number of steps, and the lengths of the gathering steps: 1 where all that the blocks did was taken."""
-    owner, penalty = problem.hinges.sample * n_blocks // problem.n_samples, problem.thresholds is Thresholds.PENALIZED
+    owner, penalty = problem.hinges.sample * n_blocks // problem.n_samples, problem.treatment is Treatment.PENALIZED
     alpha, private, refreshed, steps, lengths = np.zeros(len(owner)), [()] * n_blocks, [True] * n_blocks, 0, []
     while steps < max_iter:
         score, b = K @ problem.beta(alpha), -penalty * problem.gamma(alpha)
@@ -28,7 +28,7 @@ def asyorgcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_inn
 
 def inner(problem, K, own, alpha, score, b, tol, max_steps) -> tuple[int, bool]:
     for steps in range(max_steps):
-        slope, cap, penalty = problem.slope(score, b), problem.hinges.cap, problem.thresholds is Thresholds.PENALIZED
+        slope, cap, penalty = problem.slope(score, b), problem.hinges.cap, problem.treatment is Treatment.PENALIZED
         violation = np.abs(slope) * np.where(slope < 0, alpha < cap, alpha > 0) * own  # (11)
         if violation.max() <= tol:
             return steps, True

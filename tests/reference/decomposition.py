@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 from tests.oracle import beta_and_gamma_matrices
 from tests.reference.pairs import rooms, worst_pair
 from tests.reference.subproblem import minimiser
@@ -11,9 +11,9 @@ from tests.reference.subproblem import minimiser
 def decomposition(problem: Problem, K, blocks: list, step: str, max_iter: int, tau: float, theta=0.1, xi=0.3):
     """α after max_iter iterations with these blocks; with equalities one of them is given the most violating pair."""
     h, (to_beta, to_gamma) = problem.hinges, beta_and_gamma_matrices(problem)
-    Q = to_beta.T @ K @ to_beta + (problem.thresholds is Thresholds.PENALIZED) * to_gamma.T @ to_gamma
-    ordered = problem.thresholds is Thresholds.ORDERED
-    equal = ordered or problem.thresholds is Thresholds.FREE
+    Q = to_beta.T @ K @ to_beta + (problem.treatment is Treatment.PENALIZED) * to_gamma.T @ to_gamma
+    ordered = problem.treatment is Treatment.ORDERED
+    equal = ordered or problem.treatment is Treatment.FREE
     alpha, near = np.zeros(len(h)), 1e-3 * h.cap if step == "diminishing" else 1e-7
     for steps in range(max_iter):
         gradient, mu, room = Q @ alpha - h.offset, problem.mu(alpha).round(7), np.array([alpha, h.cap - alpha])

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 
 def gcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int]:
     """α after max_iter steps, or fewer if the violation is at most tol by then; and the number of steps."""
     h = problem.hinges
-    penalty = float(problem.thresholds is Thresholds.PENALIZED)
+    penalty = float(problem.treatment is Treatment.PENALIZED)
     alpha, score, b = np.zeros(len(h)), np.zeros(problem.n_samples), np.zeros(problem.n_thresholds)
     for steps in range(max_iter + 1):
         slope = h.sign * (score[h.sample] - b[h.threshold]) - h.offset

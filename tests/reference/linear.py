@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ordsvm.result import FitResult
 from ordsvm.solvers.linear.losses import certificate, losses, weights
-from ordsvm.solvers.linear.solution import DualVariables, LinearSolution
+from ordsvm.solvers.solution import DualVariables, LinearSolution
 
 
 def solve_lanes(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 
 def rooms(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -17,7 +17,7 @@ def worst_pair(problem: Problem, score, fall_room, rise_room, mu) -> tuple[float
     Free: l = k. Ordered: the mu between take up the difference, rising if l > k, falling if l < k, for which all of
     them must be active.
     """
-    h, m, ordered = problem.hinges, problem.n_thresholds, problem.thresholds is Thresholds.ORDERED
+    h, m, ordered = problem.hinges, problem.n_thresholds, problem.treatment is Treatment.ORDERED
     level = score[h.sample] - h.sign * h.offset
     of_threshold = [np.flatnonzero(h.threshold == k) for k in range(m)]
     lows = [v[np.where(fall_room[v] > 0, level[v], -np.inf).argmax()] for v in of_threshold]

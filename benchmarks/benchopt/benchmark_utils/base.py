@@ -5,11 +5,11 @@ from typing import Any
 from benchopt import BaseDataset, BaseSolver
 
 from benchmarks.contestants import CONTESTANTS
-from benchmarks.works import Work
+from benchmarks.works import make
 
 
 class ContestantSolver(BaseSolver):
-    """A file names its contestant, which is told the tolerance, lower and lower, and asked for its answer."""
+    """A file names its contestant, which is fitted with lower and lower tolerances."""
 
     sampling_strategy = "tolerance"
     contestant: str
@@ -31,15 +31,12 @@ class ContestantSolver(BaseSolver):
 
 
 class WorkDataset(BaseDataset):
-    """A file names its source and, as parameters, what is trained on how many of its rows."""
+    """A file names one of `benchmarks.works.SOURCES` and, as parameters, what is trained on how many of its rows."""
 
     source: str
-    gamma: float
-    ranks = 5
 
     def get_data(self) -> dict[str, Any]:
-        kernel = getattr(self, "kernel", "rbf")
         n = None if self.n == "all" else self.n
-        work = Work(self.source, self.model, self.source, self.C, self.gamma, n, self.ranks, kernel)
+        work = make(self.model, self.source, self.C, n, kernel=getattr(self, "kernel", "rbf"))
         X, y = work.data()
         return {"work": work, "X": X, "y": y}

@@ -6,5 +6,4 @@ class Dataset(WorkDataset):
 
     name = "a9a"
     source = "a9a"
-    gamma = 1 / 123
     parameters = {"model": ["SVC"], "C": [1.0], "n": [5000, "all"]}

@@ -5,6 +5,5 @@ class Dataset(WorkDataset):
     """California housing, 8 columns: the standardised price."""
 
     name = "california-price"
-    source = "california_housing"
-    gamma = 1 / 8
+    source = "california"
     parameters = {"model": ["SVR"], "C": [1.0, 10.0], "n": [10_000]}

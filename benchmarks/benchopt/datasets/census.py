@@ -5,7 +5,5 @@ class Dataset(WorkDataset):
     """Census house(16H), 16 columns: ten equal-frequency ranks of the price."""
 
     name = "census"
-    source = "census_house16h"
-    gamma = 0.125
-    ranks = 10
+    source = "census"
     parameters = {"model": ["SVOR"], "C": [1.0], "n": [6000]}

@@ -6,5 +6,4 @@ class Dataset(WorkDataset):
 
     name = "cpu_act"
     source = "cpu_act"
-    gamma = 1 / 21
     parameters = {"model": ["SVR"], "C": [1.0, 10.0], "n": ["all"]}

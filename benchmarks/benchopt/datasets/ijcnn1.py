@@ -6,5 +6,4 @@ class Dataset(WorkDataset):
 
     name = "ijcnn1"
     source = "ijcnn1"
-    gamma = 1 / 22
     parameters = {"model": ["SVC"], "C": [1.0], "n": [5000, "all"]}

@@ -6,6 +6,5 @@ class Dataset(WorkDataset):
 
     name = "simulated"
     source = "dense"
-    gamma = 1 / 500
     parameters = {"model": ["SVC"], "kernel": ["rbf", "linear"], "C": [1.0], "n": [2000, "all"]}
     test_parameters = {"n": [60]}

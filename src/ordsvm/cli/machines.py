@@ -16,8 +16,7 @@ from sklearn.base import is_regressor
 
 from ordsvm import RoundedRegressor
 from ordsvm.io.registry import estimator_classes
-from ordsvm.solvers import SOLVERS
-from ordsvm.solvers.linear.choice import SOLVERS as LINEAR_SOLVERS
+from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
 
 NOT_OPTIONS = ("callback", "verbose", "warm_start", "categories")  # set by the command line itself
 

@@ -6,8 +6,8 @@ try:
 except ImportError as error:
     raise ImportError("ordsvm.distributed needs Dask: pip install 'ordsvm[distributed]'.") from error
 
-from ordsvm.distributed.cocoa import CoCoA
 from ordsvm.distributed.estimators import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR
 from ordsvm.distributed.nystroem import NystroemMachine
+from ordsvm.solvers.linear.cocoa import CoCoA
 
 __all__ = ["CoCoA", "LinearNPSVOR", "LinearSVC", "LinearSVOR", "LinearSVR", "NystroemMachine"]

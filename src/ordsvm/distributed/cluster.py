@@ -8,8 +8,7 @@ from typing import Any
 
 from distributed import Client, LocalCluster, get_client
 
-from ordsvm.checks import shortened
-from ordsvm.solvers.kernel.team import usable_threads
+from ordsvm.checks import shortened, usable_threads
 
 UNEVEN = 1.25  # times its fair share that a worker may get so that rows need not travel
 

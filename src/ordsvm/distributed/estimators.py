@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from ordsvm import estimators
-from ordsvm.distributed.machine import DistributedClassifier, DistributedMachine
+from ordsvm.distributed.machine import DistributedMachine
 
 
-class LinearSVOR(DistributedClassifier, estimators.LinearSVOR):
+class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
     """`ordsvm.LinearSVOR` on distributed rows: one score, cut by thresholds. What differs: `DistributedMachine`."""
 
 
-class LinearNPSVOR(DistributedClassifier, estimators.LinearNPSVOR):
+class LinearNPSVOR(DistributedMachine, estimators.LinearNPSVOR):
     """`ordsvm.LinearNPSVOR` on distributed rows: a score for every rank. What differs: `DistributedMachine`."""
 
 
-class LinearSVC(DistributedClassifier, estimators.LinearSVC):
+class LinearSVC(DistributedMachine, estimators.LinearSVC):
     """`ordsvm.LinearSVC` on distributed rows: a score for every class. What differs: `DistributedMachine`."""
 
 

@@ -14,10 +14,9 @@ from ordsvm._typing import Floats, Ints
 from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard
 from ordsvm.estimators.base import readable
-from ordsvm.estimators.linear import weights_or_none
-from ordsvm.estimators.validation import check_magnitude, check_sample_weight, check_targets
+from ordsvm.estimators.validation import check_magnitude, check_sample_weight, check_targets, weights_or_none
 from ordsvm.labels import label_array, ordered_dtype_categories, rank_codes
-from ordsvm.solvers.linear.solve import Samples, reach_of, squared_norms
+from ordsvm.solvers.linear.solve import SampleColumns, reach_of, squared_norms
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def assemble(job: Job, coding: Coding, *partitions: Partition) -> Shard:
         targets = None
     return Shard(
         rows,
-        Samples(
+        SampleColumns(
             labels=coding.rows[codes],
             norms=np.concatenate([squared_norms(RowsInMemory(X), 1) for X in rows]),
             n_features=job.n_features,

@@ -10,27 +10,30 @@ from typing import Any, Self
 import dask
 import numpy as np
 from distributed import Client, Future
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm.checks import shortened
 from ordsvm.distributed.cluster import assigned, connected, slots
-from ordsvm.distributed.cocoa import CoCoA
 from ordsvm.distributed.copies import release
 from ordsvm.distributed.loading import Coding, Summary, assemble, load, summary
 from ordsvm.distributed.partitions import Block, blocks_of, is_distributed, map_blocks
 from ordsvm.distributed.rounds import Place, Rounds
 from ordsvm.distributed.shard import Job
 from ordsvm.distributed.solution import solution_of, what_predicts
-from ordsvm.estimators.linear import LinearMachine, LinearTask
+from ordsvm.estimators.base import Fit
+from ordsvm.estimators.linear import LinearMachine, LinearTask, check_target, formulate
 from ordsvm.estimators.validation import check_seed, class_weights
 from ordsvm.labels import Ranks
+from ordsvm.solvers.auto import Work, auto, is_auto
+from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.linear.rank_dcd import FINEST_FLOAT
-from ordsvm.solvers.linear.solution import LinearSolution
+from ordsvm.solvers.solution import LinearSolution
 
 
 class DistributedMachine(LinearMachine):
-    """Training on the workers of a Dask cluster; to be mixed in before the machine whose problem it solves.
+    """Training on the workers of a Dask cluster; mixed in before the machine whose problem it solves.
 
     The problem, the parameters and what is left after training are those of the machine of the same name in ordsvm,
     except for these:
@@ -56,11 +59,7 @@ class DistributedMachine(LinearMachine):
                 task, solution = self._solved(client, loaded, X, summaries)
             finally:
                 release(loaded)
-        self._keep(task, solution)
-        self._recover(task, solution)
-        if not self.result_.converged:
-            self._warn(self.result_)
-        return self
+        return Fit(self, None, None, task).recover(solution)
 
     def _solved(
         self, client: Client, loaded: Sequence[Future], X: Any, summaries: Sequence[Summary]
@@ -78,6 +77,11 @@ class DistributedMachine(LinearMachine):
         """As the machine of the same name in ordsvm; of distributed rows not computed yet, and divided as they are."""
         return self._each_block("predict", X, super().predict)
 
+    @available_if(is_classifier)
+    def decision_function(self, X: Any) -> Any:
+        """As the machine of the same name in ordsvm has it; of distributed rows, not computed yet."""
+        return self._each_block("decision_function", X, super().decision_function)
+
     def _each_block(self, method: str, X: Any, local: Callable[[Any], Any]) -> Any:
         if not is_distributed(X):
             return local(X)
@@ -91,10 +95,13 @@ class DistributedMachine(LinearMachine):
         if self.warm_start:
             raise ValueError("warm_start=True is not possible with distributed rows: leave it out.")
 
-    def _choose(self, seed: int | None = None) -> Any:
+    def _choose_solver(self, seed: int | None = None) -> Any:
+        if is_auto(self.solver):
+            solver = auto(Work("distributed"))
+            return solver if seed is None else replace(solver, seed=seed)
         if isinstance(self.solver, CoCoA):
             return self.solver if seed is None else replace(self.solver, seed=seed)
-        if isinstance(self.solver, str) and self.solver in ("auto", CoCoA.name):
+        if isinstance(self.solver, str) and self.solver == CoCoA.name:
             return CoCoA() if seed is None else CoCoA(seed=seed)
         raise ValueError(
             f"solver={shortened(self.solver)} is not for distributed rows: give 'auto', 'cocoa' or options such as "
@@ -102,7 +109,9 @@ class DistributedMachine(LinearMachine):
         )
 
     def _solver_options(self) -> CoCoA:
-        return self._choose(None if self.random_state is None else int(check_seed(self.random_state).randint(2**31)))
+        return self._choose_solver(
+            None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
+        )
 
     def _loaded(self, client: Client, blocks: Sequence[Block]) -> tuple[list[Future], list[Summary]]:
         """Blocks with rows, checked and kept where Dask has put them, and what they contain."""
@@ -134,13 +143,13 @@ class DistributedMachine(LinearMachine):
         given = [part.categories for part in summaries if part.categories is not None]
         if given and getattr(self, "categories", self) is None:
             plain.set_params(categories=given[0])
-        seen = plain._check_target(_all_labels(summaries))
+        seen = check_target(plain, _all_labels(summaries))
         classes, n_classes = seen.classes, len(seen.classes)
         counts = np.bincount(seen.codes, np.concatenate([part.counts for part in summaries]), n_classes)
-        prices = _class_weights(self.class_weight, seen, counts)
-        total = np.bincount(seen.codes, weights, n_classes) * prices
-        task = plain._formulate(np.empty((n_classes, 1)), Ranks(classes, np.arange(n_classes)), total)
-        return task, Coding(classes, task.labels, prices)
+        class_weight = _class_weights(self.class_weight, seen, counts)
+        total = np.bincount(seen.codes, weights, n_classes) * class_weight
+        task = formulate(plain, np.empty((n_classes, 1)), Ranks(classes, np.arange(n_classes)), total)
+        return task, Coding(classes, task.labels, class_weight)
 
     def _job(self, task: LinearTask, summaries: Sequence[Summary]) -> Job:
         return Job(
@@ -160,14 +169,6 @@ class DistributedMachine(LinearMachine):
         places = slots(client, self.n_threads)
         given = assigned([part.n_values for part in summaries], where, places)
         return [(places[slot], numbers) for slot, numbers in given.items()]
-
-
-class DistributedClassifier(DistributedMachine):
-    """With scores."""
-
-    def decision_function(self, X: Any) -> Any:
-        """As the machine of the same name in ordsvm has it; of distributed rows, not computed yet."""
-        return self._each_block("decision_function", X, super().decision_function)
 
 
 def _place(client: Client, job: Job, coding: Coding, worker: str, loaded: Sequence[Future]) -> Place:

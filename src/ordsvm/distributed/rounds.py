@@ -13,10 +13,10 @@ a loss    the dual variables of a shard are copied to another worker after every
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import astuple, dataclass, replace
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
@@ -24,13 +24,13 @@ import numpy as np
 from distributed import Client, Future, wait
 from numpy.typing import NDArray
 
-from ordsvm.distributed.cocoa import CoCoA
 from ordsvm.distributed.copies import Copies, kept, release
 from ordsvm.distributed.loading import size, zeros
 from ordsvm.distributed.shard import Job, Proof, Shared, Step, built, descend, prove, total
 from ordsvm.problem import Certificate
-from ordsvm.result import Progress
-from ordsvm.solvers.kernel.run import Control, print_progress
+from ordsvm.solvers.control import Control
+from ordsvm.solvers.linear.cocoa import CoCoA
+from ordsvm.solvers.recorder import Counts, Recorder, progress_line
 
 Floats = NDArray[np.float64]
 
@@ -60,18 +60,17 @@ class State:
 
 
 class WorkerLost(Exception):
-    """Somebody has gone who had rows."""
+    """A worker with rows is gone."""
 
 
 class Rounds:
     """A fit under way, seen from the client."""
 
     def __init__(self, client: Client, job: Job, places: Sequence[Place], solver: CoCoA, control: Control) -> None:
-        self.started = time.perf_counter()
+        self.recorder = Recorder(solver, control, partial(progress_line, unit="passes"))
         self.client, self.job, self.solver, self.control = client, job, solver, control
         self.places = list(places)
         self.n_rounds = 0
-        self.history: list[Progress] = []
         self._futures: WeakSet[Future] = WeakSet()
         self._copies = Copies(client)
         self._shards = [self._made(place) for place in self.places]
@@ -83,9 +82,6 @@ class Rounds:
         """Leaves nothing on the workers."""
         self._copies.close()
         release(self._futures)
-
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started
 
     def run(self) -> tuple[str, State]:
         """How it ended, and where."""
@@ -104,7 +100,7 @@ class Rounds:
             if before is not state:
                 release(before.betas, [before.shared])
             before, state = state, after
-            if self._look(state.proof):
+            if self.recorder.look(state.proof, self.counts()):
                 return self._end(state.proof) or "callback", state
             self._change_if_stuck(state.proof)
         return status, state
@@ -246,8 +242,7 @@ class Rounds:
             return "precision"
         if 0 <= self.control.max_iter < (self.n_rounds + 1) * self.solver.passes:
             return "max_iter"
-        limit = self.control.time_limit
-        return "time_limit" if limit is not None and self.seconds() >= limit else None
+        return self.recorder.status if self.recorder.out_of_time() else None
 
     def _change_if_stuck(self, proof: Certificate) -> None:
         """Where rounds lead nowhere, biases that follow at once, which can only be slow; then float64."""
@@ -265,24 +260,9 @@ class Rounds:
         self.job = replace(self.job, **change)
         self._best, self._tau = (proof.gap, self.n_rounds), 1.0
 
-    def _look(self, proof: Certificate) -> bool:
-        progress = Progress(
-            solver=self.solver.name,
-            n_iter=self.n_rounds * int(self.solver.passes),
-            seconds=self.seconds(),
-            objective=proof.primal,
-            gap=proof.gap,
-            relative_gap=proof.relative_gap,
-            violation=proof.violation,
-            n_support=self.job.n_samples,
-            kernel_rows=0,
-            n_active=self.job.n_samples,
-            thresholds=proof.thresholds,
-        )
-        self.history.append(progress)
-        if self.control.verbose:
-            print_progress(progress, "passes")
-        return self.control.callback is not None and bool(self.control.callback(progress))
+    def counts(self) -> Counts:
+        n_samples = self.job.n_samples
+        return Counts(self.n_rounds * int(self.solver.passes), n_support=n_samples, n_active=n_samples)
 
 
 def _parts(nodes: Sequence[tuple[Place, Future]]) -> list[Future]:

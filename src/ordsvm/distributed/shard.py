@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from ordsvm import _core
 from ordsvm.data.rows import block_of
 from ordsvm.linear_problem import LaneTable, ThresholdTable
-from ordsvm.solvers.linear.rank_dcd import Patient
-from ordsvm.solvers.linear.solve import Samples, machine_of
+from ordsvm.solvers.linear.rank_dcd import NoStop
+from ordsvm.solvers.linear.solve import SampleColumns, machine_of
 
 Floats = NDArray[np.float64]
 Duals = NDArray[np.floating]  # σ'β, (n_samples, n_variables)
@@ -54,7 +54,7 @@ class Job:
         """Dual variables of a sample."""
         return self.table.cap.shape[1] if isinstance(self.table, ThresholdTable) else self.table.n_lanes
 
-    def machine(self, samples: Samples, seed: int = 0) -> _core.Machine:
+    def machine(self, samples: SampleColumns, seed: int = 0) -> _core.Machine:
         options = _core.LinearOptions(
             intercept=self.intercept, squared=self.squared, precise=self.precise, rho=self.rho, n_threads=1, seed=seed
         )
@@ -137,7 +137,7 @@ class Shard:
     """Rows that lie on one worker, in the blocks in which they came, one after the other."""
 
     rows: Sequence[Any]
-    samples: Samples
+    samples: SampleColumns
 
     @property
     def n_samples(self) -> int:
@@ -164,7 +164,7 @@ def descend(
     random, blocks = np.random.default_rng(step.seed), list(shard.blocks())
     for place in (place for _ in range(step.passes) for place in random.permutation(len(blocks))):
         first, block = blocks[place]
-        machine.descend(block, first, 1, 0.0, 1, Patient())
+        machine.descend(block, first, 1, 0.0, 1, NoStop())
     part = _part(shard, job, machine, step.biases)
     return Moved(_joined(machine.take_variables(shard.n_samples)), part)
 
@@ -183,7 +183,7 @@ def prove(shard: Shard, job: Job, beta: Duals, shared: Shared) -> Proof:
     machine.set_biases(shared.biases)
     machine.begin_scores(shared.coef)
     for first, block in shard.blocks():
-        machine.score(block, first, 1, Patient())
+        machine.score(block, first, 1, NoStop())
     sums = machine.proof()
     return Proof(sums.loss / job.sigma, sums.linear / job.sigma, sums.violation)
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from ordsvm.distributed.rounds import Rounds, State
 from ordsvm.distributed.shard import Duals, Shard
-from ordsvm.estimators.linear import LinearTask, weights_or_none
-from ordsvm.result import FitResult
-from ordsvm.solvers.linear.solution import DualVariables, LinearSolution
+from ordsvm.estimators.linear import LinearTask
+from ordsvm.estimators.validation import weights_or_none
+from ordsvm.solvers.solution import DualVariables, LinearSolution
 
 DUAL_BYTES = 1 << 28  # dual variables that take more stay where they are
 
@@ -25,20 +25,7 @@ def solution_of(
     blocks: for every shard, the numbers of its blocks, in the order of which the samples are.
     """
     job, shared = rounds.job, rounds.client.gather(state.shared)
-    proof = state.proof
-    result = FitResult(
-        status=status,
-        solver=rounds.solver.name,
-        n_iter=rounds.n_rounds * int(rounds.solver.passes),
-        objective=proof.primal,
-        gap=proof.gap,
-        relative_gap=proof.relative_gap,
-        violation=proof.violation,
-        seconds=rounds.seconds(),
-        kernel_rows=0,
-        alpha=np.empty(0),
-        history=tuple(rounds.history),
-    )
+    result = rounds.recorder.result(state.proof, rounds.counts(), np.empty(0), status)
     beta = DualVariables([np.empty((0, job.n_variables))])
     if 8 * job.n_samples * job.n_variables <= DUAL_BYTES:
         columns = rounds.client.gather(rounds.each_shard(_columns, state.betas))

@@ -1,8 +1,9 @@
-"""The estimators. Only this layer knows scikit-learn."""
+"""The estimators. Only this layer follows scikit-learn's conventions."""
 
 from ordsvm.estimators.certify import certify
-from ordsvm.estimators.linear_ordinal import LinearNPSVOR, LinearSVOR
+from ordsvm.estimators.linear_npsvor import LinearNPSVOR
 from ordsvm.estimators.linear_svc import LinearSVC
+from ordsvm.estimators.linear_svor import LinearSVOR
 from ordsvm.estimators.linear_svr import LinearSVR
 from ordsvm.estimators.npsvor import NPSVOR
 from ordsvm.estimators.rounded import RoundedRegressor

@@ -1,10 +1,14 @@
-"""What machines with kernels and linear machines share: limits, samples, and a warning where a limit was met."""
+"""What all machines share: a fit from checked data to a trained machine, limits, callbacks and warnings."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from typing import Any, ClassVar
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,14 +16,95 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from ordsvm.checks import caller_level, check_positive
-from ordsvm.estimators.callbacks import CallbackSupportMixin, all_callbacks
+from ordsvm._typing import Floats
+from ordsvm.checks import caller_level, check_positive, usable_threads
 from ordsvm.estimators.validation import check_callback, check_max_iter
-from ordsvm.result import FitResult
-from ordsvm.solvers import Control
-from ordsvm.solvers.kernel.team import usable_threads
+from ordsvm.result import FitResult, Progress
+from ordsvm.solvers.control import Control
 
-Floats = NDArray[np.float64]
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(fit: Any) -> Any:
+        return fit
+
+
+class Task(Protocol):
+    """What samples, targets, weights and parameters make: the problems to be solved."""
+
+    def fingerprint(self) -> str:
+        """Differs wherever labels, weights, targets, costs or C do."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One fit: prepare → solve → recover.
+
+    `fit` of every machine, `certify`, the search, early stopping, one-vs-one and the distributed machines go this way.
+    Outside of estimators/ it is made by `prepare`; a search may solve the problems of `task` by itself and hand the
+    solution to `recover`.
+
+    machine   the estimator, whose parameters have been checked
+    X         samples, checked
+    target    labels or targets, checked
+    task      the problems that these make
+    """
+
+    machine: Any
+    X: Any
+    target: Any
+    task: Any
+
+    def run(self) -> Any:
+        """The trained machine."""
+        return self.recover(self.solve())
+
+    def solve(self) -> Any:
+        """The solution of the task by the machine's solver, as `recover` takes it."""
+        return self.machine._solve(self.X, self.task)
+
+    def recover(self, solution: Any) -> Any:
+        """The machine with what it keeps of the solution; a warning where a limit ended the fit."""
+        machine = self.machine
+        machine._recover(self, solution)
+        machine._fingerprint = self.task.fingerprint()
+        if machine.result_.status not in ("converged", "early_stopping"):
+            machine._warn(machine.result_)
+        return machine
+
+
+def prepare(machine: Machine, X: Any, y: Any, sample_weight: Any = None) -> Fit:
+    """Parameters, samples and targets, checked in this order, and the problems that they make."""
+    return machine._prepare(X, y, sample_weight)
+
+
+def check_parameters(machine: Any) -> None:
+    """Raises where a parameter of a machine, or of another estimator of this library, is not valid."""
+    if hasattr(machine, "_check_parameters"):
+        machine._check_parameters()
+
+
+def reports_to_callbacks(fit: Any) -> Any:
+    """A `fit` that reports to the callbacks set by `set_callbacks`, on the machine or on a search around it."""
+
+    @with_callbacks
+    def reporting(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+        context = self._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        fit(self, X, y, *args, **kwargs)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        return self
+
+    @wraps(fit)
+    def fit_or_report(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        has_callbacks = bool(getattr(self, "_skl_callbacks", None))
+        return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
+
+    return fit_or_report
 
 
 class Machine(CallbackSupportMixin, BaseEstimator):
@@ -37,6 +122,13 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     result_: FitResult
     _unit: ClassVar[str] = "steps"  # what n_iter counts
 
+    # The steps of a fit, in their order
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Fit:
+        self._check_parameters()
+        X, target = self._check_training_data(X), self._check_target(y)
+        return Fit(self, X, target, self._formulate(X, target, sample_weight))
+
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
         check_positive("tol", self.tol)
@@ -45,6 +137,40 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         usable_threads(self.n_threads)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
+
+    @abstractmethod
+    def _check_training_data(self, X: Any) -> Any:
+        """Samples, checked, as `_formulate` and `_solve` take them."""
+
+    @abstractmethod
+    def _check_target(self, y: Any) -> Any:
+        """Labels or targets, checked, as `_formulate` takes them."""
+
+    @abstractmethod
+    def _formulate(self, X: Any, target: Any, sample_weight: Any) -> Task:
+        """The problems that samples, targets and weights make."""
+
+    @abstractmethod
+    def _solve(self, X: Any, task: Any) -> Any:
+        """Their solution."""
+
+    @abstractmethod
+    def _recover(self, fit: Fit, solution: Any) -> None:
+        """Keeps what the trained machine needs of a solution."""
+
+    def _retrace(self, X: Any, y: Any, sample_weight: Any) -> Fit:
+        """The fit that has trained this machine, from the same data, without warnings: `fit` has given them."""
+        X = self._check_new_data(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            target = self._check_target(y)
+            return Fit(self, X, target, self._formulate(X, target, sample_weight))
+
+    @abstractmethod
+    def _check_new_data(self, X: Any) -> Any:
+        """Samples for the trained machine, checked."""
+
+    # What they share
 
     def _data_rules(self) -> dict[str, Any]:
         """What `validate_data` lets through as samples."""
@@ -55,10 +181,24 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             tol=float(self.tol),
             max_iter=check_max_iter(self.max_iter),
             time_limit=self.time_limit,
-            callback=all_callbacks(self),
+            callback=self._all_callbacks(),
             verbose=bool(self.verbose),
             n_threads=usable_threads(self.n_threads),
         )
+
+    def _all_callbacks(self) -> Callable[[Progress], bool | None] | None:
+        """The machine's own callback, and scikit-learn's; any of them may stop the fit."""
+        context = getattr(self, "_callback_fit_ctx", None)
+        if context is None:
+            return self.callback
+
+        def look(progress: Progress) -> bool:
+            task = context.subcontext(task_name="look")
+            task.call_on_fit_task_begin(estimator=self)
+            stop = bool(task.call_on_fit_task_end(estimator=self))
+            return stop | (self.callback is not None and bool(self.callback(progress)))
+
+        return look
 
     def _reached(self, result: FitResult) -> str:
         """How far the fit got in what tol is about."""

@@ -1,24 +1,21 @@
-"""The one judge that tests, benchmarks and users share."""
+"""The proof of a trained model, recomputed: the one judge of tests, benchmarks and users."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm.estimators.kernel import KernelMachine, Task
+from ordsvm._typing import Floats, Ints
+from ordsvm.estimators.kernel import KernelMachine, KernelTask
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.kernels import Precomputed
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.solvers.linear.losses import certificate, weights
-
-Floats = NDArray[np.float64]
 
 
 def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -39,12 +36,17 @@ def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight:
             "The dual variables of this model stayed on the workers that trained it, for they are too many to bring "
             "together: its proof is in result_."
         )
-    X = model._check_new_data(X)
-    task = _task(model, X, y, sample_weight)
-    return _linear(model, X, task) if isinstance(model, LinearMachine) else _with_kernel(model, X, task)
+    fit = model._retrace(X, y, sample_weight)
+    if fit.task.fingerprint() != model._fingerprint:
+        raise ValueError(
+            "These are not the labels, weights and parameters that the model was trained with: pass the X, y and "
+            "sample_weight of its fit, and do not change its parameters in between."
+        )
+    is_linear = isinstance(model, LinearMachine)
+    return _linear(model, fit.X, fit.task) if is_linear else _with_kernel(model, fit.X, fit.task)
 
 
-def _with_kernel(model: KernelMachine, X: Any, task: Task) -> Certificate:
+def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
     ends = np.cumsum([len(problem.hinges) for problem in task.problems])
     parts = np.split(model.result_.alpha, ends[:-1])
     alphas = [problem.repair(part) for problem, part in zip(task.problems, parts, strict=True)]
@@ -69,20 +71,7 @@ def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
     return certificate(X, beta, loss, thresholds, bool(model.fit_intercept), model._biases())
 
 
-def _task(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """What the model was trained on, or an error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fit has warned
-        task = model._formulate(X, model._check_target(y), sample_weight)
-    if task.fingerprint() != model._fingerprint:
-        raise ValueError(
-            "These are not the labels, weights and parameters that the model was trained with: pass the X, y and "
-            "sample_weight of its fit, and do not change its parameters in between."
-        )
-    return task
-
-
-def _check_support(model: KernelMachine, X: Any, beta: Floats, order: NDArray[np.int64]) -> None:
+def _check_support(model: KernelMachine, X: Any, beta: Floats, order: Ints) -> None:
     """The machine must be the one that α makes of these samples."""
     own, expected = np.zeros((2, X.shape[0], beta.shape[1]))
     own[order] = beta

@@ -10,16 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.kernels import Kernel
 from ordsvm.problem import Problem
 from ordsvm.result import Progress
-from ordsvm.solvers import Control
+from ordsvm.solvers.control import Control
 from ordsvm.thresholds import ranks_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # While the gap is wider than this share of the objective, thresholds are far from their places and the error stands
 # still for long (for ten steps a sample on abalone with C = 10): such looks say nothing against going on.
@@ -29,7 +26,7 @@ WIDE_GAP = 0.5
 def hold_out(codes: Ints, weight: Floats, fraction: float, random: np.random.RandomState) -> Ints:
     """A random share of the samples, rank by rank, that leaves every rank a sample; in ascending order.
 
-    A sample of weight 0 counts as absent: it is not drawn.
+    A sample of weight 0 counts as absent and is not drawn.
     """
     present = np.flatnonzero(weight > 0)
     sizes = np.bincount(codes[present])
@@ -71,16 +68,16 @@ class Validation:
     patience: int | None
 
     def controls(self, control: Control, problem: Problem, kernel: Kernel, samples: Any) -> Control:
-        """`control` with an examination every half a step a sample: a good model takes SMO one or two of these steps,
+        """`control` with a look every half a step a sample: a good model takes SMO one or two of these steps,
         GCD ten or more, so that ten looks are neither too short a wait nor too long.
 
         Steps, not seconds, so that a serial run stops at the same step whatever else the machine does.
         """
         every = max(1, len(np.unique(problem.hinges.sample)) // 2)
-        return replace(control, report_every=every, examiner=Examination(self, problem, kernel, samples))
+        return replace(control, report_every=every, monitor=ValidationErrors(self, problem, kernel, samples))
 
 
-class Examination:
+class ValidationErrors:
     """The errors of validation samples at every look, the α of the best one, and whether it is time to end.
 
     The scores are kept from look to look: K(X, samples that moved) times what they moved by is added to them.
@@ -96,11 +93,11 @@ class Examination:
         self._score = np.zeros(len(validation.codes))
         self._least = np.inf
         self._looks = 0
-        self._in_vain = 0
+        self._looks_without_gain = 0
 
     @property
     def satisfied(self) -> bool:
-        return self._validation.patience is not None and self._in_vain >= self._validation.patience
+        return self._validation.patience is not None and self._looks_without_gain >= self._validation.patience
 
     def examine(self, alpha: Floats, progress: Progress) -> Progress:
         self._follow(self._problem.beta(alpha))
@@ -115,10 +112,10 @@ class Examination:
 
     def _compare(self, error: float, alpha: Floats, relative_gap: float) -> None:
         if error < self._least:
-            self._least, self._in_vain = error, 0
+            self._least, self._looks_without_gain = error, 0
             self.best = self._looks, alpha.copy()
         elif relative_gap <= WIDE_GAP:
-            self._in_vain += 1
+            self._looks_without_gain += 1
 
     def _follow(self, beta: Floats) -> None:
         moved = np.flatnonzero(beta != self._beta)

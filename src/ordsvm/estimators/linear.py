@@ -1,47 +1,45 @@
-"""What every linear machine does: validate → formulate → solve → recover."""
+"""Machines without kernels: weights of features, for many samples and for sparse ones."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordsvm._typing import Floats, Labels
 from ordsvm.checks import check_choice, check_flag, shortened
 from ordsvm.data.row_store import RowStore
 from ordsvm.data.streams import is_stream, require_rows_in_memory, training_rows
-from ordsvm.estimators.base import Machine, fingerprint, finite_scores, readable
-from ordsvm.estimators.callbacks import reports_to_callbacks
+from ordsvm.estimators.base import Fit, Machine, fingerprint, finite_scores, readable, reports_to_callbacks
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
-from ordsvm.solvers.linear.choice import choose
+from ordsvm.solvers.auto import Work, auto, is_auto
 from ordsvm.solvers.linear.losses import Losses, losses
 from ordsvm.solvers.linear.rank_dcd import RankDCD
-from ordsvm.solvers.linear.solution import LinearSolution
 from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
-
-Floats = NDArray[np.float64]
+from ordsvm.solvers.registry import check_linear_solver
+from ordsvm.solvers.solution import LinearSolution
 
 
 @dataclass(frozen=True)
 class LinearTask:
     """What there is to solve: a table, and for every sample a label, a weight (None: 1) and, in regression, a target.
 
-    classes: the labels that the table knows, for classifiers.
+    classes: the labels that the table is about, for classifiers.
     """
 
     table: LaneTable | ThresholdTable
-    labels: NDArray[np.int32]
+    labels: Labels
     weight: Floats | None
     targets: Floats | None = None
     classes: NDArray[Any] = field(default_factory=lambda: np.empty(0))
 
     def fingerprint(self) -> str:
-        """Differs wherever labels, weights, targets, costs or C do."""
         columns = (self.labels, self.weight, self.targets, *vars(self.table).values())
         return fingerprint(*(column for column in columns if column is not None))
 
@@ -76,41 +74,32 @@ class LinearMachine(Machine):
         path of an svmlight file, or an iterator of tuples (X, y) or (X, y, sample_weight), whose rows are kept in a
         temporary folder during training. See `RowStore`.
         """
+        if not is_stream(X):
+            return self._prepare(X, y, sample_weight).run()
         self._check_parameters()
-        if is_stream(X):
-            self._require_a_solver_of_streams()
-        with training_rows(X, y, sample_weight) as (X, y, sample_weight):
-            X = self._check_training_data(X)
-            task = self._formulate(X, self._check_target(y), sample_weight)
-            solution = self._solve(X, task)
-        self._keep(task, solution)
-        self._recover(task, solution)
-        if not self.result_.converged:
-            self._warn(self.result_)
-        return self
+        self._require_a_solver_of_streams()
+        with training_rows(X, y, sample_weight) as rows:
+            return self._prepare(*rows).run()
 
-    @abstractmethod
-    def _check_target(self, y: Any) -> Any:
-        """Labels or targets, checked, as `_formulate` takes them."""
+    # Prepare
 
     @abstractmethod
     def _formulate(self, X: Any, target: Any, sample_weight: Any) -> LinearTask:
-        """What samples, targets and weights make."""
-
-    @abstractmethod
-    def _recover(self, task: LinearTask, solution: LinearSolution) -> None:
-        """Keeps what is the machine's own of the solution: coef_ without a copy, intercept_ or thresholds_."""
+        """The table that targets and weights make, and what of it is for every sample."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("loss", self.loss, self._loss_names)
         check_flag("fit_intercept", self.fit_intercept)
         check_seed(self.random_state)
-        self._choose()
+        self._choose_solver()
 
-    def _choose(self, seed: int | None = None) -> Any:
+    def _choose_solver(self, seed: int | None = None) -> Any:
         """The solver, with this seed unless it is None."""
-        return choose(self.solver, self._solvers, seed)
+        if is_auto(self.solver):
+            solver = auto(Work("linear"))
+            return solver if seed is None else replace(solver, seed=seed)
+        return check_linear_solver(self.solver, self._solvers, seed)
 
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, RowStore):
@@ -126,7 +115,7 @@ class LinearMachine(Machine):
         return store
 
     def _require_a_solver_of_streams(self) -> None:
-        if not isinstance(self._choose(), RankDCD):
+        if not isinstance(self._choose_solver(), RankDCD):
             raise ValueError(f"solver={shortened(self.solver)} needs all rows in memory: use 'rank-dcd'.")
 
     def _check_new_data(self, X: Any) -> Any:
@@ -136,12 +125,14 @@ class LinearMachine(Machine):
         check_magnitude(X)
         return readable(X)
 
+    # Solve
+
     def _solve(self, X: Any, task: LinearTask) -> LinearSolution:
         seed = None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
         options: dict[str, Any] = {
             "weight": task.weight,
             "squared": self._is_squared(),
-            "solver": self._choose(seed),
+            "solver": self._choose_solver(seed),
             "control": self._control(),
             "start": self._start(task),
         }
@@ -169,12 +160,16 @@ class LinearMachine(Machine):
     def _biases(self) -> Floats:
         return self.intercept_
 
-    def _keep(self, task: LinearTask, solution: LinearSolution) -> None:
+    # Recover
+
+    def _recover(self, fit: Fit, solution: LinearSolution) -> None:
+        """Keeps result and dual variables; subclasses add coef_ without a copy, and intercept_ or thresholds_."""
         self.result_ = solution.result
         self.n_iter_ = solution.result.n_iter
         self._beta = solution.beta
-        self._widths = task.widths()
-        self._fingerprint = task.fingerprint()
+        self._widths = fit.task.widths()
+
+    # Predict
 
     def _scores(self, X: Any) -> Floats:
         """w·x for every row of X; a column for every row of coef_, where it has rows."""
@@ -188,6 +183,11 @@ class LinearMachine(Machine):
         return f"relative gap {result.relative_gap:.2g}"
 
 
-def weights_or_none(weight: Floats) -> Floats | None:
-    """None for weights that are all 1, which the solvers need not read."""
-    return None if np.all(weight == 1.0) else weight
+def check_target(machine: LinearMachine, y: Any) -> Any:
+    """Labels or targets as the machine takes them."""
+    return machine._check_target(y)
+
+
+def formulate(machine: LinearMachine, X: Any, target: Any, sample_weight: Any) -> LinearTask:
+    """The problem that the machine makes of samples, targets and weights."""
+    return machine._formulate(X, target, sample_weight)

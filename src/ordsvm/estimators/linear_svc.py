@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
-from ordsvm import linear_problem as table
-from ordsvm.estimators.linear import LinearMachine, LinearTask, weights_or_none
-from ordsvm.estimators.svc import warn_left_out
-from ordsvm.estimators.validation import class_prices, classes_with_a_price, prices
+from ordsvm._typing import Floats
+from ordsvm.estimators.base import Fit
+from ordsvm.estimators.linear import LinearMachine, LinearTask
+from ordsvm.estimators.validation import classes_that_count, sample_C, warn_left_out, weighted_C, weights_or_none
+from ordsvm.formulations import linear
 from ordsvm.labels import Ranks, encode_classes
-from ordsvm.solvers.linear.solution import LinearSolution
-
-Floats = NDArray[np.float64]
+from ordsvm.solvers.solution import LinearSolution
 
 
 class LinearSVC(ClassifierMixin, LinearMachine):
@@ -114,16 +113,17 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> LinearTask:
         check_consistent_length(X, target.codes)
         C = float(self.C)
-        weight = class_prices(1.0, sample_weight, self.class_weight, target)
-        present = classes_with_a_price(prices(C, weight), target, type(self).__name__)
+        weight = sample_C(1.0, sample_weight, self.class_weight, target)
+        present = classes_that_count(weighted_C(C, weight), target, type(self).__name__)
         if not present.all():
             warn_left_out(target.classes[~present])
         n_classes = int(present.sum())
         labels = (np.cumsum(present) - 1).clip(0)[target.codes]  # samples of classes left out have weight 0
-        rows = table.binary(C) if n_classes == 2 else table.one_vs_rest(n_classes, C)
-        return LinearTask(rows, labels.astype(np.int32), weights_or_none(weight), classes=target.classes[present])
+        table = linear.binary(C) if n_classes == 2 else linear.one_vs_rest(n_classes, C)
+        return LinearTask(table, labels.astype(np.int32), weights_or_none(weight), classes=target.classes[present])
 
-    def _recover(self, task: LinearTask, solution: LinearSolution) -> None:
-        self.classes_ = task.classes
+    def _recover(self, fit: Fit, solution: LinearSolution) -> None:
+        super()._recover(fit, solution)
+        self.classes_ = fit.task.classes
         self.coef_ = solution.coef.T
         self.intercept_ = solution.intercept

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length
 
-from ordsvm import linear_problem as table
+from ordsvm._typing import Floats
 from ordsvm.checks import check_number
-from ordsvm.estimators.linear import LinearMachine, LinearTask, weights_or_none
-from ordsvm.estimators.validation import check_sample_weight, check_targets, prices
-from ordsvm.solvers.linear.solution import LinearSolution
-
-Floats = NDArray[np.float64]
+from ordsvm.estimators.base import Fit
+from ordsvm.estimators.linear import LinearMachine, LinearTask
+from ordsvm.estimators.validation import check_sample_weight, check_targets, weighted_C, weights_or_none
+from ordsvm.formulations import linear
+from ordsvm.solvers.solution import LinearSolution
 
 
 class LinearSVR(RegressorMixin, LinearMachine):
@@ -110,10 +109,11 @@ class LinearSVR(RegressorMixin, LinearMachine):
     def _formulate(self, X: Any, target: Floats, sample_weight: Any) -> LinearTask:
         check_consistent_length(X, target)
         weight = check_sample_weight(sample_weight, len(target), in_need="some samples")
-        prices(self.C, weight)  # neither all zero nor infinite
-        rows = table.regression(float(self.C), float(self.epsilon))
-        return LinearTask(rows, np.zeros(len(target), dtype=np.int32), weights_or_none(weight), target)
+        weighted_C(self.C, weight)  # neither all zero nor infinite
+        table = linear.regression(float(self.C), float(self.epsilon))
+        return LinearTask(table, np.zeros(len(target), dtype=np.int32), weights_or_none(weight), target)
 
-    def _recover(self, task: LinearTask, solution: LinearSolution) -> None:
+    def _recover(self, fit: Fit, solution: LinearSolution) -> None:
+        super()._recover(fit, solution)
         self.coef_ = solution.coef[:, 0]
         self.intercept_ = solution.intercept

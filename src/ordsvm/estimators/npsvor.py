@@ -6,78 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
-from ordsvm.checks import check_choice, check_number, check_positive
-from ordsvm.estimators.intercept import OneThresholdMachine
-from ordsvm.estimators.kernel import Task
-from ordsvm.estimators.validation import class_prices, classes_with_a_price
-from ordsvm.labels import Ranks, encode_labels
-from ordsvm.predictors import PREDICTORS, Predictor
+from ordsvm._typing import Floats
+from ordsvm.estimators.base import Fit
+from ordsvm.estimators.kernel import KernelMachine, KernelTask, Trained, intercepts
+from ordsvm.estimators.rank_scores import RankScores
+from ordsvm.estimators.validation import classes_that_count, sample_C
+from ordsvm.labels import Ranks
 from ordsvm.problem import Problem
 from ordsvm.result import FitResult
-from ordsvm.solvers import Solution
-
-Floats = NDArray[np.float64]
 
 
-class RankMachines(ClassifierMixin):
-    """What NPSVOR does with kernels or without: a score for every rank, and a predictor that makes a rank of them.
-
-    To be mixed into a machine that has `_margins`, the scores.
-    """
-
-    C: Any
-    C1: Any
-    C2: Any
-    epsilon: Any
-    predictor: Any
-    categories: Any
-    classes_: NDArray[Any]
-
-    def rank_scores(self, X: Any) -> Floats:
-        """f_k(x): a row for every sample, a column for every rank; near 0 on the rank, positive above it."""
-        margins: Floats = self._margins(X)
-        return margins
-
-    def decision_function(self, X: Any) -> Floats:
-        """The margin of every rank by the predictor in use: a column for each, the largest that of the predicted rank.
-
-        It is positive for the predicted rank and negative for the others. For two ranks it is one number a sample,
-        as scikit-learn has it: the margin of the higher rank.
-        """
-        margins = self._predictor().margins(self.rank_scores(X))
-        return margins[:, 1] if len(self.classes_) == 2 else margins
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the rank that the predictor makes of the scores."""
-        ranks = self._predictor().ranks(self.rank_scores(X))
-        return self.classes_[ranks]
-
-    def _predictor(self) -> Predictor:
-        check_choice("predictor", self.predictor, PREDICTORS)
-        return PREDICTORS[self.predictor]
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name, price in (("C1", self.C1), ("C2", self.C2)):
-            if price is not None:
-                check_positive(name, price)
-        check_number("epsilon", self.epsilon, "a number that is not negative", lambda number: number >= 0)
-        self._predictor()
-
-    def _check_target(self, y: Any) -> Ranks:
-        return encode_labels(y, self.categories, estimator_name=type(self).__name__)
-
-    def _prices(self) -> Floats:
-        """C1 and C2."""
-        return np.array([self.C if price is None else price for price in (self.C1, self.C2)], dtype=np.float64)
-
-
-class NPSVOR(RankMachines, OneThresholdMachine):
+class NPSVOR(RankScores, KernelMachine):
     """Nonparallel support vector ordinal regression (Shi et al. 2021): a score f_k for every rank k.
 
     f_k should be within epsilon of 0 on the samples of rank k, at most −1 on those below and at least 1 on those
@@ -145,6 +87,7 @@ class NPSVOR(RankMachines, OneThresholdMachine):
     kernel_ : the kernel, with the gamma that was used
     """
 
+    intercept_: Floats
     results_: list[FitResult]
 
     def __init__(
@@ -192,28 +135,29 @@ class NPSVOR(RankMachines, OneThresholdMachine):
         self.verbose = verbose
         self.n_threads = n_threads
 
-    def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> Task:
-        """A problem for every rank; with two ranks that have a price none is empty."""
+    def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> KernelTask:
+        """A problem for every rank; with two ranks of positive weight none is empty."""
         codes = target.codes
         check_consistent_length(X, codes)
-        C1, C2 = (class_prices(price, sample_weight, self.class_weight, target) for price in self._prices())
-        classes_with_a_price(C2, target, type(self).__name__)
+        C1, C2 = (sample_C(C, sample_weight, self.class_weight, target) for C in self._both_C())
+        classes_that_count(C2, target, type(self).__name__)
         ranks = range(len(target.classes))
         problems = [formulations.npsvor(codes, rank, float(self.epsilon), C1, C2) for rank in ranks]
-        return Task(problems, np.arange(len(codes)), target.classes)
+        return KernelTask(problems, np.arange(len(codes)), target.classes)
 
     def _starts(self, problems: Sequence[Problem]) -> Sequence[Floats | None]:
         """With warm_start, the previous α, stretched by what has become of C1 and C2 where other machines go by C."""
         starts = super()._starts(problems)
         if starts[0] is None:
             return starts
-        own, other = self._prices() / self._trained_prices / (float(self.C) / self._trained_C)
+        own, other = self._both_C() / self._trained_C1_C2 / (float(self.C) / self._trained_C)
         stretches = [np.where(problem.hinges.offset > 0, other, own) for problem in problems]
         return [stretch * start for stretch, start in zip(stretches, starts, strict=True)]
 
-    def _recover(self, task: Task, target: Ranks, solutions: Sequence[Solution]) -> None:
-        super()._recover(task, target, solutions)
-        self.classes_ = task.classes
-        self.results_ = [solution.result for solution in solutions]
+    def _recover(self, fit: Fit, solution: Trained) -> None:
+        super()._recover(fit, solution)
+        self.classes_ = fit.task.classes
+        self.intercept_ = intercepts(solution.solutions)
+        self.results_ = [each.result for each in solution.solutions]
         self.n_iter_ = np.array([result.n_iter for result in self.results_])
-        self._trained_prices = self._prices()
+        self._trained_C1_C2 = self._both_C()

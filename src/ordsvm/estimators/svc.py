@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -14,17 +12,15 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm import formulations
-from ordsvm.checks import caller_level, check_choice, check_flag
-from ordsvm.estimators.intercept import InterceptMachine
-from ordsvm.estimators.kernel import Task
-from ordsvm.estimators.validation import class_prices, classes_with_a_price
+from ordsvm._typing import Flags, Floats, Ints
+from ordsvm.checks import check_choice, check_flag
+from ordsvm.estimators.base import Fit
+from ordsvm.estimators.intercept_machine import InterceptMachine
+from ordsvm.estimators.kernel import KernelTask, Trained
+from ordsvm.estimators.validation import classes_that_count, sample_C, warn_left_out
 from ordsvm.labels import Ranks, encode_classes
 from ordsvm.problem import Problem
 from ordsvm.result import FitResult
-from ordsvm.solvers import Solution
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class SVC(ClassifierMixin, InterceptMachine):
@@ -188,33 +184,33 @@ class SVC(ClassifierMixin, InterceptMachine):
     def _check_target(self, y: Any) -> Ranks:
         return encode_classes(y, estimator_name=type(self).__name__)
 
-    def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> Task:
+    def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> KernelTask:
         """A problem for every question; samples of classes that it is not about have no hinge in it."""
         check_consistent_length(X, target.codes)
-        C = class_prices(self.C, sample_weight, self.class_weight, target)
-        present = classes_with_a_price(C, target, type(self).__name__)
+        C = sample_C(self.C, sample_weight, self.class_weight, target)
+        present = classes_that_count(C, target, type(self).__name__)
         if not present.all():
             warn_left_out(target.classes[~present])
         order = self._by_class(target.codes)
         codes, C = target.codes[order], C[order]
         questions = _questions(np.flatnonzero(present), self.multi_class)
         sides = [_sides(len(present), *question) for question in questions]
-        return Task([self._binary(side[codes], C) for side in sides], order, target.classes[present])
+        return KernelTask([self._binary(side[codes], C) for side in sides], order, target.classes[present])
 
     def _binary(self, side: Floats, C: Floats) -> Problem:
-        return formulations.svc(np.where(side > 0, 1.0, -1.0), C * np.abs(side), self._thresholds())
+        return formulations.svc(np.where(side > 0, 1.0, -1.0), C * np.abs(side), self._treatment())
 
-    def _recover(self, task: Task, target: Ranks, solutions: Sequence[Solution]) -> None:
-        super()._recover(task, target, solutions)
-        self.classes_ = task.classes
-        self.results_ = [solution.result for solution in solutions]
+    def _recover(self, fit: Fit, solution: Trained) -> None:
+        super()._recover(fit, solution)
+        self.classes_ = fit.task.classes
+        self.results_ = [each.result for each in solution.solutions]
         self.n_iter_ = np.array([result.n_iter for result in self.results_])
         self._scheme = self.multi_class
-        present = np.zeros(len(target.classes), dtype=bool)
-        present[np.searchsorted(target.classes, task.classes)] = True
-        self._group_support(target, present)
+        present = np.zeros(len(fit.target.classes), dtype=bool)
+        present[np.searchsorted(fit.target.classes, fit.task.classes)] = True
+        self._group_support(fit.target, present)
 
-    def _group_support(self, target: Ranks, present: NDArray[np.bool_]) -> None:
+    def _group_support(self, target: Ranks, present: Flags) -> None:
         """Support vectors class by class, as in scikit-learn, so that n_support_ tells where each class begins."""
         by_class = np.argsort(target.codes[self.support_], kind="stable")
         self.support_ = self.support_[by_class]
@@ -253,12 +249,3 @@ def _confidence(margins: Floats, n_classes: int) -> Floats:
     first, second = np.triu_indices(n_classes, 1)
     total = margins @ (np.eye(n_classes)[first] - np.eye(n_classes)[second])
     return total / (3 * (np.abs(total) + 1))
-
-
-def warn_left_out(labels: NDArray[Any]) -> None:
-    warnings.warn(
-        f"No sample of positive weight has the label {', '.join(map(str, labels))}: it is left out of classes_ and "
-        "will not be predicted.",
-        UserWarning,
-        stacklevel=caller_level(),
-    )

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
+from ordsvm._typing import Floats, Ints
 from ordsvm.checks import check_number
-from ordsvm.estimators.intercept import InterceptMachine
-from ordsvm.estimators.kernel import Task
-from ordsvm.estimators.validation import check_sample_weight, check_targets, prices
-from ordsvm.solvers import Solution
-
-Floats = NDArray[np.float64]
+from ordsvm.estimators.base import Fit
+from ordsvm.estimators.intercept_machine import InterceptMachine
+from ordsvm.estimators.kernel import KernelTask, Trained
+from ordsvm.estimators.validation import check_sample_weight, check_targets, weighted_C
 
 
 class SVR(RegressorMixin, InterceptMachine):
@@ -72,7 +69,7 @@ class SVR(RegressorMixin, InterceptMachine):
     kernel_ : the kernel, with the gamma that was used
     """
 
-    n_support_: NDArray[np.int64]
+    n_support_: Ints
 
     def __init__(
         self,
@@ -122,12 +119,12 @@ class SVR(RegressorMixin, InterceptMachine):
     def _check_target(self, y: Any) -> Floats:
         return check_targets(y, type(self).__name__)
 
-    def _formulate(self, X: Any, target: Floats, sample_weight: Any) -> Task:
+    def _formulate(self, X: Any, target: Floats, sample_weight: Any) -> KernelTask:
         check_consistent_length(X, target)
-        C = prices(self.C, check_sample_weight(sample_weight, len(target), in_need="some samples"))
-        problem = formulations.svr(target, float(self.epsilon), C, self._thresholds())
-        return Task([problem], np.arange(len(target)))
+        C = weighted_C(self.C, check_sample_weight(sample_weight, len(target), in_need="some samples"))
+        problem = formulations.svr(target, float(self.epsilon), C, self._treatment())
+        return KernelTask([problem], np.arange(len(target)))
 
-    def _recover(self, task: Task, target: Floats, solutions: Sequence[Solution]) -> None:
-        super()._recover(task, target, solutions)
+    def _recover(self, fit: Fit, solution: Trained) -> None:
+        super()._recover(fit, solution)
         self.n_support_ = np.array([len(self.support_)])

@@ -5,6 +5,7 @@ Every message says what was given, what is allowed and what to do.
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -15,10 +16,9 @@ from sklearn.utils import assert_all_finite, check_consistent_length, check_rand
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from ordsvm.checks import as_floats, check_number, shortened
+from ordsvm._typing import Flags, Floats
+from ordsvm.checks import as_floats, caller_level, check_number, shortened
 from ordsvm.labels import Ranks, require_y
-
-Floats = NDArray[np.float64]
 
 
 def check_gamma(gamma: Any) -> None:
@@ -107,30 +107,35 @@ def weight_argument(estimator: Any, sample_weight: Any) -> dict[str, Any]:
     return {"sample_weight": sample_weight}
 
 
-def class_prices(C: Any, sample_weight: Any, class_weight: Any, ranks: Ranks) -> Floats:
+def sample_C(C: Any, sample_weight: Any, class_weight: Any, ranks: Ranks) -> Floats:
     """C × sample weight × class weight of every sample; not to be written to."""
     if sample_weight is None and class_weight is None:
-        return np.broadcast_to(prices(C, np.ones(1)), len(ranks.codes))
+        return np.broadcast_to(weighted_C(C, np.ones(1)), len(ranks.codes))
     weight = check_sample_weight(sample_weight, len(ranks.codes))
-    return prices(C, weight, class_weights(class_weight, ranks.classes, ranks.codes)[ranks.codes])
+    return weighted_C(C, weight, class_weights(class_weight, ranks.classes, ranks.codes)[ranks.codes])
 
 
-def prices(C: Any, sample_weight: Floats, class_weight: Floats | float = 1.0) -> Floats:
+def weighted_C(C: Any, sample_weight: Floats, class_weight: Floats | float = 1.0) -> Floats:
     """The product, not zero for all samples and infinite for none."""
     with np.errstate(over="ignore"):
-        price = float(C) * sample_weight * class_weight
-    if not np.all(np.isfinite(price)):
+        product = float(C) * sample_weight * class_weight
+    if not np.all(np.isfinite(product)):
         raise ValueError("C × sample weight × class weight overflows: give smaller weights or a smaller C.")
-    if not np.any(price > 0):
+    if not np.any(product > 0):
         raise ValueError(
             "C × sample weight × class weight is zero for every sample: give larger weights or a larger C."
         )
-    return price
+    return product
 
 
-def classes_with_a_price(price: Floats, ranks: Ranks, name: str) -> NDArray[np.bool_]:
-    """Which classes have samples that count: two of them at least."""
-    present = np.bincount(ranks.codes, price > 0, len(ranks.classes)) > 0
+def weights_or_none(weight: Floats) -> Floats | None:
+    """None for weights that are all 1, which linear solvers need not read."""
+    return None if np.all(weight == 1.0) else weight
+
+
+def classes_that_count(C: Floats, ranks: Ranks, name: str) -> Flags:
+    """Which classes have samples of positive C: two of them at least."""
+    present = np.bincount(ranks.codes, C > 0, len(ranks.classes)) > 0
     if present.sum() < 2:
         raise ValueError(
             f"C × sample weight × class weight is above zero for 1 class only: {name} needs at least two classes with "
@@ -153,6 +158,15 @@ def check_targets(y: Any, name: str) -> Floats:
             "sklearn.compose.TransformedTargetRegressor."
         )
     return target
+
+
+def warn_left_out(labels: NDArray[Any]) -> None:
+    warnings.warn(
+        f"No sample of positive weight has the label {', '.join(map(str, labels))}: it is left out of classes_ and "
+        "will not be predicted.",
+        UserWarning,
+        stacklevel=caller_level(),
+    )
 
 
 def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.int64]) -> Floats:

@@ -4,13 +4,33 @@ Ranks are 0-based integers; threshold k lies between ranks k and k + 1. `C` is o
 (C × sample weight × class weight).
 """
 
+from ordsvm.formulations.linear import lane_table, threshold_table
 from ordsvm.formulations.npsvor import npsvor
-from ordsvm.formulations.redsvm import redsvm
-from ordsvm.formulations.shashua_levin import shashua_levin
 from ordsvm.formulations.svc import svc
-from ordsvm.formulations.svor import svor
-from ordsvm.formulations.svorex import svorex
-from ordsvm.formulations.svorim import svorim
 from ordsvm.formulations.svr import svr
+from ordsvm.formulations.threshold import (
+    ThresholdFormulation,
+    cost_matrix,
+    cost_weights,
+    redsvm,
+    shashua_levin,
+    svor,
+    svorex,
+    svorim,
+)
 
-__all__ = ["npsvor", "redsvm", "shashua_levin", "svc", "svor", "svorex", "svorim", "svr"]
+__all__ = [
+    "ThresholdFormulation",
+    "cost_matrix",
+    "cost_weights",
+    "lane_table",
+    "npsvor",
+    "redsvm",
+    "shashua_levin",
+    "svc",
+    "svor",
+    "svorex",
+    "svorim",
+    "svr",
+    "threshold_table",
+]

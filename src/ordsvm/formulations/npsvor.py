@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ordsvm.problem import Hinges, Problem, Thresholds
+from ordsvm.problem import Hinges, Problem, Treatment
 
 
 def npsvor(
@@ -24,4 +24,4 @@ def npsvor(
     sign = np.concatenate([np.ones(len(own)), -np.ones(len(own)), np.where(y[others] > rank, 1.0, -1.0)])
     offset = np.repeat([-epsilon, 1.0], [2 * len(own), len(others)])
     cap = np.concatenate([C1[own], C1[own], C2[others]])
-    return Problem(Hinges.table(sample, 0, sign, offset, cap), Thresholds.PENALIZED, len(y))
+    return Problem(Hinges.table(sample, 0, sign, offset, cap), Treatment.PENALIZED, len(y))

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ordsvm.problem import Hinges, Problem, Thresholds
+from ordsvm.problem import Hinges, Problem, Treatment
 
 
-def svr(target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float64], thresholds: Thresholds) -> Problem:
+def svr(target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float64], thresholds: Treatment) -> Problem:
     """ε-SVR (Gu et al. 2018, (2), which lacks its ½): two hinges a sample, one for each side of the tube.
 
     min ½‖w‖² [+ ½b²] + C Σ_i max(0, |z_i − (f(x_i) − b)| − ε)

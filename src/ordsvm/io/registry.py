@@ -16,9 +16,8 @@ from ordsvm.calibration.maps import IsotonicThresholds, OrderedLogistic
 from ordsvm.data.frames import TableEncoder, TableModel
 from ordsvm.data.frames.columns import CategoryColumn, NumberColumn, TextColumn
 from ordsvm.result import FitResult, Progress
-from ordsvm.solvers import SOLVERS
-from ordsvm.solvers.linear.choice import SOLVERS as LINEAR_SOLVERS
-from ordsvm.solvers.linear.solution import DualVariables
+from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
+from ordsvm.solvers.solution import DualVariables
 
 
 @cache

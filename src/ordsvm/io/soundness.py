@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm.estimators.base import check_parameters
 from ordsvm.kernels import Precomputed
 
 N_TRIALS = 2  # samples that a loaded model has to predict; one would be stretched to fit arrays of any length
@@ -45,8 +46,7 @@ def _check_each(value: Any, size: int) -> None:
     for item in vars(value).values():
         if isinstance(item, BaseEstimator):
             _check_each(item, size)
-    if hasattr(value, "_check_parameters"):
-        value._check_parameters()
+    check_parameters(value)
     if hasattr(value, "result_") and not hasattr(value.result_, "alpha"):
         raise ValueError("result_ is no FitResult")
     _check_shapes(value)

@@ -14,12 +14,14 @@ from ordsvm.kernels.kernels import (
     gamma_value,
     make_kernel,
 )
+from ordsvm.kernels.matrix import KernelMatrix
 
 __all__ = [
     "NAMES",
     "RBF",
     "Custom",
     "Kernel",
+    "KernelMatrix",
     "Laplacian",
     "Linear",
     "NativeKernel",

@@ -1,4 +1,4 @@
-"""Kernel matrices that a search computes once, for all C and all folds."""
+"""All of K in memory: kernel matrices that a search computes once, for all C and all folds."""
 
 from __future__ import annotations
 
@@ -9,35 +9,33 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordsvm import _core
-from ordsvm.kernels import Custom, Kernel
-from ordsvm.solvers import KernelMatrix
+from ordsvm._typing import Floats, Ints
+from ordsvm.kernels.kernels import Custom, Kernel
+from ordsvm.kernels.matrix import KernelMatrix
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 _BLOCK_BYTES = 32 * 2**20  # of kernel values computed at a time
 
 
 @dataclass(frozen=True, eq=False)
-class KnownKernel(Kernel):
-    """The kernel of samples whose values are all known: what stands for a sample is its number.
+class FullKernel(Kernel):
+    """The kernel of samples whose values are all in memory: what stands for a sample is its number.
 
-    So the machines need not know: they are given numbers as their samples, one column of them. What a fold needs is
-    cut out once, and serves all fits of the fold one after the other. `known_scores`: those of a trained machine, a row
-    for every sample and a column for every problem, where they are known too.
+    Machines take it as any other kernel; their samples are numbers, one column of them. What a fold needs is cut out
+    once, and serves all fits of the fold one after the other. `all_scores`: those of a trained machine, a row for every
+    sample and a column for every problem, where the fit has computed them.
     """
 
-    known: _core.Known
-    known_scores: Floats | None = None
+    values: _core.Known
+    all_scores: Floats | None = None
     _matrix: dict[bytes, KernelMatrix] = field(default_factory=dict, repr=False)
     _tested: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     def __call__(self, X: Any, Y: Any) -> Floats:
-        return self.known.values().take(_numbers(X), axis=0).take(_numbers(Y), axis=1)
+        return self.values.values().take(_numbers(X), axis=0).take(_numbers(Y), axis=1)
 
     def rows(self, X: Any) -> _core.Rows:
         return _core.precomputed_rows(self(X, X))
@@ -46,28 +44,28 @@ class KnownKernel(Kernel):
         return _kept(self._matrix, X.tobytes(), lambda: KernelMatrix(self.rows(X), cache_size))
 
     def scores(self, X: Any, Y: Any, beta: Floats, n_threads: int = 1) -> Floats:
-        if self.known_scores is not None:
-            return self.known_scores[_numbers(X)].reshape(len(X), *beta.shape[1:])
-        rows = _kept(self._tested, X.tobytes(), lambda: self.known.values()[_numbers(X)])
-        everywhere = np.zeros((len(self.known), *beta.shape[1:]))
+        if self.all_scores is not None:
+            return self.all_scores[_numbers(X)].reshape(len(X), *beta.shape[1:])
+        rows = _kept(self._tested, X.tobytes(), lambda: self.values.values()[_numbers(X)])
+        everywhere = np.zeros((len(self.values), *beta.shape[1:]))
         everywhere[_numbers(Y)] = beta
         return rows @ everywhere
 
 
-class KnownMatrix:
-    """The same values as Newton's method wants them."""
+class FullKernelMatrix:
+    """The same values with the interface of a `KernelMatrix`, as Newton's method takes it."""
 
-    def __init__(self, known: _core.Known) -> None:
-        self._known = known
-        self._values = known.values()
-        self.largest = known.largest
+    def __init__(self, values: _core.Known) -> None:
+        self._full = values
+        self._values = values.values()
+        self.largest = values.largest
 
     def part(self, rows: Ints, columns: Ints, n_threads: int) -> Floats:
         return self._values[np.ix_(rows, columns)]
 
     def product(self, beta: Floats, n_threads: int) -> Floats:
-        score = np.empty(self._known.stride)
-        self._known.product(beta, score)
+        score = np.empty(self._full.stride)
+        self._full.product(beta, score)
         return score[: len(beta)]
 
 
@@ -83,8 +81,8 @@ def _numbers(X: Any) -> Ints:
     return X[:, 0].astype(np.int64)
 
 
-def known_matrix(kernel: Kernel, X: Any, n_threads: int) -> _core.Known:
-    """k(x, y) for all rows of X; a function is asked for many rows at a time, once."""
+def full_kernel(kernel: Kernel, X: Any, n_threads: int) -> _core.Known:
+    """k(x, y) for all rows of X; a callable kernel is called for many rows at a time, once."""
     rows = _core.precomputed_rows(_kernel_values(kernel, X)) if isinstance(kernel, Custom) else kernel.rows(X)
     return _core.Known(rows, n_threads)
 
@@ -99,10 +97,10 @@ def _kernel_values(kernel: Kernel, X: Any) -> Floats:
     return values
 
 
-class KernelStore:
-    """Kernel matrices by name, each made when it is first asked for and dropped after its last use.
+class FullKernelStore:
+    """Kernel matrices by name, each made at its first use and dropped after its last.
 
-    Threads may ask at the same time: the first one computes, the others wait for it.
+    Several threads may need one at the same time: the first one computes it, the others wait.
     """
 
     def __init__(self, uses: Iterable[Hashable], n_threads: int = 1) -> None:
@@ -114,7 +112,7 @@ class KernelStore:
     def get(self, name: Hashable, kernel: Kernel, X: Any) -> _core.Known:
         with self._locks[name]:
             if name not in self._matrices:
-                self._matrices[name] = known_matrix(kernel, X, self._n_threads)
+                self._matrices[name] = full_kernel(kernel, X, self._n_threads)
             return self._matrices[name]
 
     def used(self, name: Hashable) -> None:

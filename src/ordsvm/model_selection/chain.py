@@ -6,14 +6,14 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from ordsvm.model_selection.full_kernel_path import Memory
+from ordsvm.model_selection.full_kernel_path import PathMemory
 
 
 class Chain:
     """Jobs in a given order, some of which follow others: those on the same fold, one after the other.
 
-    A job waits for the one before it on its fold, so that what it finds does not depend on who was faster. Jobs are
-    begun in their order, so the one waited for has begun.
+    A job waits for the one before it on its fold, so that what it finds does not depend on their speed. Jobs are begun
+    in their order, so the one waited for has begun.
     """
 
     def __init__(self, folds: Iterable[int]) -> None:
@@ -22,23 +22,23 @@ class Chain:
         for number, fold in enumerate(folds):
             self._before.append(last.get(fold))
             last[fold] = number
-        self._memory = [Memory() for _ in self._before]
+        self._memory = [PathMemory() for _ in self._before]
         self._done = [threading.Event() for _ in self._before]
 
     @contextmanager
-    def link(self, number: int) -> Iterator[tuple[Memory, Memory]]:
+    def link(self, number: int) -> Iterator[tuple[PathMemory, PathMemory]]:
         """What the job before has left, and what this one may leave."""
         before, mine = self._before[number], self._memory[number]
-        beside = Memory()
+        left = PathMemory()
         if before is not None:
             self._done[before].wait()
-            beside = self._memory[before]
+            left = self._memory[before]
         try:
-            yield beside, mine
+            yield left, mine
         except BaseException:
             for done in self._done:  # jobs that will not be run now are not to be waited for
                 done.set()
             raise
         self._done[number].set()
         if before is not None:
-            self._memory[before] = Memory()  # nobody else asks for it
+            self._memory[before] = PathMemory()  # used once

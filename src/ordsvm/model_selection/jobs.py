@@ -14,16 +14,16 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from ordsvm.estimators.base import Machine
+from ordsvm.checks import usable_threads
+from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
-from ordsvm.estimators.kernel import KernelMachine
-from ordsvm.kernels import Kernel, Sigmoid
-from ordsvm.kernels.full_kernel import KernelStore, KnownKernel
+from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
+from ordsvm.kernels import Kernel
+from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
 from ordsvm.model_selection.chain import Chain
-from ordsvm.model_selection.full_kernel_path import KnownWalk
-from ordsvm.model_selection.paths import LIMITS, Judge, Outcome, Parameters, Samples, follow, grouped, may_follow
-from ordsvm.solvers import is_auto
-from ordsvm.solvers.kernel.team import usable_threads
+from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath
+from ordsvm.model_selection.paths import LIMITS, FoldSamples, Judge, Outcome, Parameters, follow, grouped, may_follow
+from ordsvm.solvers.auto import trains_on_full_kernel
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 
@@ -38,7 +38,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class SearchJobs:
     """Candidates tried on folds of samples.
 
     The estimator may be a pipeline: if candidates differ in parameters of its last step alone, the steps before it are
@@ -134,43 +134,38 @@ class Evaluation:
 
     def _kernel_jobs(self, own: Sequence[Parameters]) -> list[Job]:
         """All candidates with the same kernel. Those with bad parameters are left to fail by themselves."""
-        views = [clone(self.machine)._check_training_data(view) for view in self._views]
+        views = [check_samples(clone(self.machine), view) for view in self._views]
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
         groups = grouped(own, lambda name: name in KERNEL_PARAMETERS)
         failing = [places for places in groups if not self._are_valid([own[place] for place in places])]
         plans: list[tuple[list[int], int, Kernel, Hashable]] = []
         for places, fold in product((places for places in groups if places not in failing), range(len(self.folds))):
             which = fold % len(views)
-            kernel = self._fresh_machine(own[places[0]])._make_kernel(take(views[which], self.folds[fold].train))
+            kernel = kernel_of(self._fresh_machine(own[places[0]]), take(views[which], self.folds[fold].train))
             plans.append((places, fold, kernel, (which, kernel)))
         n_threads = max(self._workers(), usable_threads(self.machine.n_threads) if plans else 1)
-        store = KernelStore((plan[-1] for plan in plans), n_threads)
+        store = FullKernelStore((plan[-1] for plan in plans), n_threads)
         chain = Chain(plan[1] for plan in plans)
 
         def run(number: int, places: list[int], fold: int, kernel: Kernel, name: Hashable) -> list[Outcome]:
-            known = KnownKernel(store.get(name, kernel, views[fold % len(views)]))
+            full = FullKernel(store.get(name, kernel, views[fold % len(views)]))
             chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
             samples = self._samples(fold, numbers, pairwise=False)
-            make = partial(self._machine_with, known)
-            with chain.link(number) as (beside, mine):
-                walk = partial(KnownWalk, kernel=known, beside=beside, mine=mine)
-                ours = self._is_ours(kernel, chosen)
-                outcomes = follow(make, chosen, *samples, self.judge, walk if ours else None)
+            make = partial(self._machine_with, full)
+            solvers = [parameters.get("solver", self.machine.solver) for parameters in chosen]
+            with chain.link(number) as (before, mine):
+                path = partial(FullKernelMachinePath, kernel=full, before=before, own=mine)
+                follows = trains_on_full_kernel(solvers, kernel)
+                outcomes = follow(make, chosen, *samples, self.judge, path if follows else None)
             store.used(name)
             return outcomes
 
         shared = [Job(plan[0], plan[1], partial(run, number, *plan)) for number, plan in enumerate(plans)]
         return shared + self._path_jobs(own, failing)
 
-    def _is_ours(self, kernel: Kernel, chosen: Sequence[Parameters]) -> bool:
-        """Where the solver is left to us it is the one for known kernels, but not for the sigmoid, which is not
-        positive semidefinite: the answer depends on the solver."""
-        solvers = [parameters.get("solver", self.machine.solver) for parameters in chosen]
-        return all(map(is_auto, solvers)) and not isinstance(kernel, Sigmoid)
-
-    def _machine_with(self, known: KnownKernel, parameters: Parameters) -> Any:
+    def _machine_with(self, full: FullKernel, parameters: Parameters) -> Any:
         """Side by side, fits have one thread each."""
-        machine = self._fresh_machine(parameters | {"kernel": known})
+        machine = self._fresh_machine(parameters | {"kernel": full})
         if self._workers() > 1:
             machine.n_threads = 1
         return machine
@@ -186,17 +181,17 @@ class Evaluation:
                 if not names.issuperset(parameters):
                     machine.set_params(**parameters)  # says which one there is not
                 vars(machine).update(parameters)
-                machine._check_parameters()
+                check_parameters(machine)
         except ValueError:
             return False
         return True
 
-    def _samples(self, fold: int, X: Any, pairwise: bool) -> tuple[Samples, Samples]:
+    def _samples(self, fold: int, X: Any, pairwise: bool) -> tuple[FoldSamples, FoldSamples]:
         """Those to train on and those to test."""
         known = self.folds[fold].train
 
-        def samples(which: Ints) -> Samples:
-            return Samples(
+        def samples(which: Ints) -> FoldSamples:
+            return FoldSamples(
                 take_samples(X, which, known, pairwise), take(self.y, which), take(self.sample_weight, which)
             )
 

@@ -6,7 +6,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from numbers import Real
@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from sklearn.exceptions import FitFailedWarning
 
 from ordsvm.checks import caller_level
-from ordsvm.estimators.base import Machine
-from ordsvm.estimators.kernel import KernelMachine, Task
+from ordsvm.estimators.base import Fit, Machine, prepare
+from ordsvm.estimators.kernel import KernelMachine
 from ordsvm.estimators.validation import weight_argument
 
 Parameters = dict[str, Any]
@@ -24,7 +24,7 @@ Scorer = Callable[..., float]
 
 
 @dataclass(frozen=True)
-class Samples:
+class FoldSamples:
     """What a fold trains on, or what it tests; weights may be None."""
 
     X: Any
@@ -40,7 +40,7 @@ class Judge:
     train_too: bool
     error_score: Any
 
-    def scores(self, machine: Any, samples: Samples) -> dict[str, float]:
+    def scores(self, machine: Any, samples: FoldSamples) -> dict[str, float]:
         return {
             name: float(scorer(machine, samples.X, samples.y, **_weight_for(scorer, samples.weight)))
             for name, scorer in self.scorers.items()
@@ -89,7 +89,7 @@ def identity(parameters: Parameters, counts: Callable[[str], bool]) -> Hashable:
 
 
 class Path(Protocol):
-    """A machine that is trained at one price after the other."""
+    """A machine that is trained at one C after the other."""
 
     def fit(self, C: float) -> Any: ...
 
@@ -97,63 +97,62 @@ class Path(Protocol):
 def follow(
     make: Callable[[Parameters], Any],
     candidates: Sequence[Parameters],
-    train: Samples,
-    test: Samples,
+    train: FoldSamples,
+    test: FoldSamples,
     judge: Judge,
-    walk: Callable[[Any, Samples, Hashable], Path] | None = None,
+    make_path: Callable[[Any, FoldSamples, Hashable], Path] | None = None,
 ) -> list[Outcome]:
     """Outcomes of all candidates, in their order; `make` gives a new estimator with the given parameters.
 
-    Candidates that differ in C alone are a path from the least C to the largest, walked by one machine. With
-    `walk`, which is told what names the path among those of a fold, a single candidate is a path too.
+    Candidates that differ in C alone are a path from the least C to the largest, followed by one machine. With
+    `make_path`, whose last argument names the path among those of a fold, a single candidate is a path too.
     """
     outcomes: dict[int, Outcome] = {}
     for path in grouped(candidates, lambda name: name != "C"):
         first = make(candidates[path[0]])
-        prices: dict[int, Any] = {place: candidates[place].get("C", getattr(first, "C", None)) for place in path}
-        worth = len(path) > 1 or walk is not None
-        if worth and may_follow(first) and all(isinstance(price, Real) for price in prices.values()):
+        values: dict[int, Any] = {place: candidates[place].get("C", getattr(first, "C", None)) for place in path}
+        is_path = len(path) > 1 or make_path is not None
+        if is_path and may_follow(first) and all(isinstance(C, Real) for C in values.values()):
             name = identity(candidates[path[0]], lambda name: name != "C")
-            on_the_way = walk(first, train, name) if walk is not None else Walk(first, train)
-            for place in sorted(path, key=lambda place: prices[place]):
-                outcomes[place] = evaluate(partial(on_the_way.fit, prices[place]), train, test, judge)
+            trained = MachinePath(first, train) if make_path is None else make_path(first, train, name)
+            for place in sorted(path, key=lambda place: values[place]):
+                outcomes[place] = evaluate(partial(trained.fit, values[place]), train, test, judge)
         else:
             for place in path:
                 outcomes[place] = evaluate(partial(train_anew, make(candidates[place]), train), train, test, judge)
     return [outcomes[place] for place in range(len(candidates))]
 
 
-class Walk:
-    """A machine on a path of prices: each fit starts from the last one, and checks and tables are made once."""
+class MachinePath:
+    """A machine at one C after the other: each fit starts from the last one, and checks and tables are made once."""
 
-    def __init__(self, machine: Any, train: Samples) -> None:
+    def __init__(self, machine: Any, train: FoldSamples) -> None:
         self.machine = machine
         self.train = train
         self.machine.warm_start = True
-        self._prepared: tuple[Any, Any, Task] | None = None
-        self._prepared_C = 0.0
+        self._first: Fit | None = None
+        self._first_C = 0.0
 
     def fit(self, C: float) -> Any:
         self.machine.C = C
-        if not prices_follow(self.machine):
+        if not scales_with_C(self.machine):
             return train_anew(self.machine, self.train)
-        if self._prepared is None:
-            self._prepared = self.machine._prepare(self.train.X, self.train.y, self.train.weight)
-            self._prepared_C = C
-        X, target, task = self._prepared
-        return self.machine._fit_task(X, target, task.at_price(C / self._prepared_C))
+        if self._first is None:
+            self._first = prepare(self.machine, self.train.X, self.train.y, self.train.weight)
+            self._first_C = C
+        return replace(self._first, task=self._first.task.times_C(C / self._first_C)).run()
 
 
-def prices_follow(machine: Any) -> bool:
-    """Whether C is a factor of the price of every hinge: NPSVOR may be given others."""
+def scales_with_C(machine: Any) -> bool:
+    """Whether C is a factor of the cap of every hinge: NPSVOR may be given C1 and C2."""
     return isinstance(machine, KernelMachine) and all(getattr(machine, name, None) is None for name in ("C1", "C2"))
 
 
-def train_anew(machine: Any, train: Samples) -> Any:
+def train_anew(machine: Any, train: FoldSamples) -> Any:
     return machine.fit(train.X, train.y, **weight_argument(machine, train.weight))
 
 
-def evaluate(fit: Callable[[], Any], train: Samples, test: Samples, judge: Judge) -> Outcome:
+def evaluate(fit: Callable[[], Any], train: FoldSamples, test: FoldSamples, judge: Judge) -> Outcome:
     """Trains and scores; a fit that fails scores `error_score`, with a warning, unless that is "raise"."""
     began = time.perf_counter()
     try:

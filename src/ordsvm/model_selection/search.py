@@ -16,7 +16,7 @@ from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import weight_argument
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 from ordsvm.model_selection.grids import coarse_grid, fine_grid
-from ordsvm.model_selection.jobs import Evaluation
+from ordsvm.model_selection.jobs import SearchJobs
 from ordsvm.model_selection.paths import Judge, Parameters, Scorer
 from ordsvm.model_selection.results import Table, results_table
 
@@ -166,7 +166,7 @@ class OrdinalSearchCV(GridSearchCV):
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         folds = [Fold(train, test) for train, test in splitter.split(X, y, groups)]
         self.n_splits_ = len(folds)
-        evaluation = Evaluation(
+        jobs = SearchJobs(
             self.estimator,
             X,
             y,
@@ -177,7 +177,7 @@ class OrdinalSearchCV(GridSearchCV):
             self.verbose,
             float(self.memory_limit) * 2**20,
         )
-        self.cv_results_ = self._search(evaluation)
+        self.cv_results_ = self._search(jobs)
         self._keep_best(X, y, sample_weight)
         return self
 
@@ -203,16 +203,16 @@ class OrdinalSearchCV(GridSearchCV):
             return known[scoring]
         return check_scoring(self.estimator, scoring)
 
-    def _search(self, evaluation: Evaluation) -> Table:
-        names = list(evaluation.judge.scorers)
+    def _search(self, jobs: SearchJobs) -> Table:
+        names = list(jobs.judge.scorers)
         if not isinstance(self.param_grid, str):
             candidates = list(ParameterGrid(self.param_grid))
-            return results_table(candidates, evaluation.run(candidates), names, self.return_train_score)
-        coarse = list(ParameterGrid(coarse_grid(evaluation.machine, evaluation.prefix)))
-        outcomes = evaluation.run(coarse)
+            return results_table(candidates, jobs.run(candidates), names, self.return_train_score)
+        coarse = list(ParameterGrid(coarse_grid(jobs.machine, jobs.prefix)))
+        outcomes = jobs.run(coarse)
         best = coarse[self._best_index(results_table(coarse, outcomes, names, False))]
         fine = list(ParameterGrid(fine_grid(best)))
-        table = results_table(coarse + fine, outcomes + evaluation.run(fine), names, self.return_train_score)
+        table = results_table(coarse + fine, outcomes + jobs.run(fine), names, self.return_train_score)
         return table | {"stage": np.repeat([1, 2], [len(coarse), len(fine)])}
 
     def _best_index(self, table: Table) -> int:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.costs import cost_matrix
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate
+from ordsvm.formulations import cost_matrix
 from ordsvm.labels import label_array, rank_codes
 
 SHOWN = 200  # mistakes

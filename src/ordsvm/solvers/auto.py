@@ -1,22 +1,76 @@
-"""What `solver="auto"` stands for."""
+"""What `solver="auto"` stands for: every rule, for every machine, with the measurements behind it."""
 
 from __future__ import annotations
 
-from ordsvm.problem import Problem
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import scipy.sparse as sp
+
+from ordsvm.kernels import Custom, Kernel, Linear, Sigmoid
+from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.gcd import GCD
-from ordsvm.solvers.kernel.run import KernelMatrix, Solver
 from ordsvm.solvers.kernel.smo import SMO
+from ordsvm.solvers.linear.cocoa import CoCoA
+from ordsvm.solvers.linear.rank_dcd import RankDCD
 
-SMALL = 200  # hinges
+SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
+MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
 
-def best_solver(problem: Problem, matrix: KernelMatrix) -> Solver:
-    """Block, unless the problem is small or the kernel is the sigmoid; else SMO or GCD.
+@dataclass(frozen=True)
+class Work:
+    """What the rules look at.
+
+    form        what the machine keeps: "kernel", scores of samples; "linear", weights of features; "distributed", weights
+                of features, the rows on workers
+    kernel      of a kernel machine
+    treatment   of its thresholds
+    n_hinges    of its largest problem
+    n_samples   and whether they are sparse
+    by_rank     whether samples of a rank have the same hinges but for their C, so that weights of features will do where
+                the kernel is linear
+    validates   whether validation samples are looked at on the way
+    """
+
+    form: Literal["kernel", "linear", "distributed"]
+    kernel: Kernel | None = None
+    treatment: Treatment | None = None
+    n_hinges: int = 0
+    n_samples: int = 0
+    is_sparse: bool = False
+    by_rank: bool = False
+    validates: bool = False
+
+    @classmethod
+    def of(cls, problem: Problem, kernel: Kernel, samples: Any, **more: bool) -> Work:
+        """The work of a kernel machine whose largest problem this is."""
+        n_hinges, is_sparse = len(problem.hinges), sp.issparse(samples)
+        return cls("kernel", kernel, problem.treatment, n_hinges, problem.n_samples, is_sparse, **more)
+
+
+def is_auto(solver: object) -> bool:
+    return isinstance(solver, str) and solver == "auto"
+
+
+def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
+    """Whether a search trains by the solver that has all of K in memory (`solvers/kernel/full_kernel.py`): where the
+    choice is left to "auto" throughout, but not for the sigmoid, which is not positive semidefinite: there the answer
+    depends on the solver."""
+    return all(map(is_auto, solvers)) and not isinstance(kernel, Sigmoid)
+
+
+def auto(work: Work) -> Any:
+    """The options object of the solver.
+
+    Linear machines: RankDCD; CoCoA where their rows are on workers. Kernel machines: RankDCD where the kernel is linear,
+    thresholds are penalised, and rows of the kernel matrix are long or would be made of sparse products. Otherwise
+    Block, unless the problem is small or the kernel is the sigmoid: these go to SMO or GCD.
 
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
-    other programs. Rows of sparse data with thousands of features are made by all threads, and those of a function,
-    whatever the size of the problem, a few at a time by Block, which outweighs that the others do without some of them.
+    other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable
+    kernel, whatever the size of the problem, a few at a time by Block, which outweighs that the others need fewer.
 
     Milliseconds of whole fits by Block / by the other one (GCD for SVOR, else SMO) at tol = 1e-3 on two cores with
     AVX-512, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never takes more than 1.22 times what
@@ -39,10 +93,20 @@ def best_solver(problem: Problem, matrix: KernelMatrix) -> Solver:
         SVOR        3.0 / 6.8    9.3 / 46     50 / 418      747 / 4593
         SVORIM      3.1 / 3.5    9.8 / 13     45 / 103      692 / 1130
         SVC         2.3 / 2.1    5.6 / 6.4    37 / 53       559 / 530
-        california_housing, the kernel a function, C = 1
+        california_housing, a callable kernel, C = 1
         SVORIM      6.7 / 40     15 / 149     65 / 543      391 / 2036
         SVC         5.7 / 30     13 / 100     53 / 303      267 / 1013
     """
-    if matrix.rows.suits_blocks() and (len(problem.hinges) > SMALL or matrix.rows.is_function):
+    if work.form != "kernel":
+        return RankDCD() if work.form == "linear" else CoCoA()
+    if _keeps_weights(work):
+        return RankDCD()
+    is_callable = isinstance(work.kernel, Custom)
+    if not isinstance(work.kernel, Sigmoid) and (work.n_hinges > SMALL_PROBLEM or is_callable):
         return Block()
-    return SMO() if problem.thresholds in SMO.accepts else GCD()
+    return SMO() if work.treatment in SMO.accepts else GCD()
+
+
+def _keeps_weights(work: Work) -> bool:
+    can = isinstance(work.kernel, Linear) and work.treatment is Treatment.PENALIZED and work.by_rank
+    return can and not work.validates and (work.is_sparse or work.n_samples > MANY_SAMPLES)

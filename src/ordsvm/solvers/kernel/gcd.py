@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ordsvm import _core
-from ordsvm.problem import Thresholds
-from ordsvm.solvers.kernel.run import PRECISIONS, Precision, Run, check_option
+from ordsvm.problem import Treatment
+from ordsvm.solvers.kernel.run import Run
+from ordsvm.solvers.options import PRECISIONS, Precision, check_option
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class GCD:
     precision: Precision = "float32"
 
     name: ClassVar[str] = "gcd"
-    accepts: ClassVar[frozenset[Thresholds]] = frozenset({Thresholds.NONE, Thresholds.PENALIZED})
+    accepts: ClassVar[frozenset[Treatment]] = frozenset({Treatment.NONE, Treatment.PENALIZED})
 
     def __post_init__(self) -> None:
         check_option("precision", self.precision, PRECISIONS)

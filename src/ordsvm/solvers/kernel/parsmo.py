@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ordsvm import _core
-from ordsvm.checks import check_flag, check_number
-from ordsvm.problem import Thresholds
-from ordsvm.solvers.kernel.run import PRECISIONS, Precision, Run, check_count, check_option
-from ordsvm.solvers.kernel.team import usable_threads
+from ordsvm.checks import check_flag, check_number, usable_threads
+from ordsvm.problem import Treatment
+from ordsvm.solvers.kernel.run import Run
+from ordsvm.solvers.options import PRECISIONS, Precision, check_count, check_option
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class ParsmoLight:
     precision: Precision = "float32"
 
     name: ClassVar[str] = "parsmo-light"
-    accepts: ClassVar[frozenset[Thresholds]] = frozenset({Thresholds.FREE, Thresholds.ORDERED})
+    accepts: ClassVar[frozenset[Treatment]] = frozenset({Treatment.FREE, Treatment.ORDERED})
     others: ClassVar[_core.Others] = _core.Others.light
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class ParsmoLight:
         """
         threads = usable_threads(run.control.n_threads)
         options = _core.ParsmoOptions(self.others, int(self.q), float(self.epsilon), bool(self.gathering), threads)
-        if run.control.examiner is not None:
+        if run.control.monitor is not None:
             run.look_every(max(1, run.report_every // int(self.q)))
         run.native(_core.parsmo, self.precision, options)
 

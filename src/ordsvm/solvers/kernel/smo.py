@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ordsvm import _core
-from ordsvm.problem import Thresholds
-from ordsvm.solvers.kernel.run import PRECISIONS, Precision, Run, check_option
+from ordsvm.problem import Treatment
+from ordsvm.solvers.kernel.run import Run
+from ordsvm.solvers.options import PRECISIONS, Precision, check_option
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class SMO:
     precision: Precision = "float32"
 
     name: ClassVar[str] = "smo"
-    accepts: ClassVar[frozenset[Thresholds]] = frozenset({Thresholds.FREE, Thresholds.ORDERED})
+    accepts: ClassVar[frozenset[Treatment]] = frozenset({Treatment.FREE, Treatment.ORDERED})
 
     def __post_init__(self) -> None:
         check_option("selection", self.selection, ("second-order", "mvp"))

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordsvm import _core
-from ordsvm.checks import check_flag, check_number, check_seed_number
+from ordsvm._typing import Floats, Labels
+from ordsvm.checks import check_flag, check_number, check_seed_number, usable_threads
 from ordsvm.data.rows import block_of
-from ordsvm.linear_problem import LaneTable, npsvor
+from ordsvm.linear_problem import LaneTable
 from ordsvm.problem import Certificate
-from ordsvm.result import FitResult, Progress
-from ordsvm.solvers.kernel.run import CADENCE, LOOKING, Control, print_progress
-from ordsvm.solvers.kernel.team import usable_threads
+from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.losses import certificate, losses, weights
-from ordsvm.solvers.linear.solution import DualVariables, LinearSolution
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int32]
+from ordsvm.solvers.recorder import Counts, Recorder, progress_line
+from ordsvm.solvers.solution import DualVariables, LinearSolution
 
 
 @dataclass(frozen=True)
-class Samples:
+class RankSamples:
     """Checked data: rows with their labels and weights, and whether a 1 is appended to the rows."""
 
     X: Any
@@ -87,12 +84,12 @@ class DCD1:
         check_flag("permute", self.permute)
         check_seed_number(self.seed)
 
-    def machines(self, samples: Samples, problems: list[_core.RankProblem]) -> _core.RankMachines:
+    def machines(self, samples: RankSamples, problems: list[_core.RankProblem]) -> _core.RankMachines:
         """Make the core's machine that trains all ranks.
 
         Parameters
         ----------
-        samples : Samples
+        samples : RankSamples
             Rows, labels and weights.
         problems : list of RankProblem
             The problem of every rank.
@@ -159,12 +156,12 @@ class DCD2:
         check_flag("shrinking", self.shrinking)
         check_seed_number(self.seed)
 
-    def machines(self, samples: Samples, problems: list[_core.RankProblem]) -> _core.RankMachines:
+    def machines(self, samples: RankSamples, problems: list[_core.RankProblem]) -> _core.RankMachines:
         """Make the core's machine that trains all ranks.
 
         Parameters
         ----------
-        samples : Samples
+        samples : RankSamples
             Rows, labels and weights.
         problems : list of RankProblem
             The problem of every rank.
@@ -198,44 +195,39 @@ def solve_dcd(
     """
     if targets is not None or squared:
         raise _not_for(solver)
-    samples = Samples(X, labels, np.ones(len(labels)) if weight is None else weight, intercept)
-    run = Run(samples, table, solver, control)
+    samples = RankSamples(X, labels, np.ones(len(labels)) if weight is None else weight, intercept)
+    run = DCDRun(samples, table, solver, control)
     return run.solution(run.to_the_end())
 
 
-class Run:
-    """A fit under way: the machines of the core, and the watch on them.
+class DCDRun:
+    """A fit under way: the machines of the core, and the record of it.
 
     The core pauses whenever there is something to look at, so that nothing is read while it changes.
     """
 
-    def __init__(self, samples: Samples, table: LaneTable, solver: DCD1 | DCD2, control: Control) -> None:
-        self.started = time.perf_counter()
-        self.samples, self.solver, self.control = samples, solver, control
+    def __init__(self, samples: RankSamples, table: LaneTable, solver: DCD1 | DCD2, control: Control) -> None:
+        self.samples, self.control = samples, control
+        self.recorder = Recorder(solver, control, partial(progress_line, unit="epochs"))
         self.eps = solver.eps_s
-        self.history: list[Progress] = []
         self.core = solver.machines(samples, _rank_problems(table, solver))
         self._losses = losses(table, samples.labels, samples.weight, None, False)
         self._length = np.sqrt(self.core.curvature())
         self._n_threads = usable_threads(control.n_threads)
         self._limit = control.max_iter if control.max_iter >= 0 else np.iinfo(np.int64).max
-        self._paused = False
-        self._next_look = self.started + CADENCE
         self._next_epoch = control.report_every
-
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started
+        self._paused = False
 
     def to_the_end(self) -> str:
         """Runs until the gap is small enough or a limit is met, and says which."""
-        while not self._out_of_time():
+        while not self.recorder.out_of_time():
             until = min(self._limit, self._next_epoch) if self.control.report_every > 0 else self._limit
             if self.advance(until):
                 if (end := self._judge()) is not None:
                     return end
             elif not self._paused and until == self._limit:
                 return "max_iter"
-            if self._look_is_due() and self._look():
+            if self.recorder.look_is_due(self.core.epochs) and self._look():
                 return "callback"
         return "time_limit"
 
@@ -246,7 +238,8 @@ class Run:
 
     def report(self, epochs: int, kernel_rows: int) -> bool:
         """Called by the running core about twenty times a second; True makes it pause."""
-        self._paused = self._out_of_time() or (self.control.report_every == 0 and self._look_is_due())
+        by_clock = self.control.report_every == 0
+        self._paused = self.recorder.out_of_time() or (by_clock and self.recorder.look_is_due(epochs))
         return self._paused
 
     def certificate(self) -> Certificate:
@@ -259,19 +252,7 @@ class Run:
 
     def solution(self, status: str) -> LinearSolution:
         proof, beta = self.certificate(), self.core.beta()
-        result = FitResult(
-            status=status,
-            solver=self.solver.name,
-            n_iter=self.core.epochs,
-            objective=proof.primal,
-            gap=proof.gap,
-            relative_gap=proof.relative_gap,
-            violation=proof.violation,
-            seconds=self.seconds(),
-            kernel_rows=0,
-            alpha=beta.ravel(),
-            history=tuple(self.history),
-        )
+        result = self.recorder.result(proof, Counts(self.core.epochs), beta.ravel(), status)
         coef, intercept = weights(self.samples.X, beta, thresholds=False, intercept=self.samples.bias)
         return LinearSolution(coef, intercept, DualVariables([beta]), result)
 
@@ -286,38 +267,12 @@ class Run:
         self.eps = violation * min(0.5, max(0.1, 0.7 * self.control.tol / gap))
         return None
 
-    def _out_of_time(self) -> bool:
-        return self.control.time_limit is not None and self.seconds() >= self.control.time_limit
-
-    def _look_is_due(self) -> bool:
-        if self.control.report_every > 0:
-            return self.core.epochs >= self._next_epoch
-        return time.perf_counter() >= self._next_look
-
     def _look(self) -> bool:
         began = time.perf_counter()
-        proof, beta = self.certificate(), self.core.beta()
-        progress = Progress(
-            solver=self.solver.name,
-            n_iter=self.core.epochs,
-            seconds=self.seconds(),
-            objective=proof.primal,
-            gap=proof.gap,
-            relative_gap=proof.relative_gap,
-            violation=proof.violation,
-            n_support=int(np.count_nonzero(beta.any(axis=1))),
-            kernel_rows=0,
-            n_active=self.core.active,
-            thresholds=proof.thresholds,
-        )
-        self.history.append(progress)
-        if self.control.verbose:
-            print_progress(progress, "epochs")
-        stop = self.control.callback is not None and bool(self.control.callback(progress))
-        now = time.perf_counter()
-        self._next_look = now + max(CADENCE, (now - began) / LOOKING)
+        n_support = int(np.count_nonzero(self.core.beta().any(axis=1)))
+        counts = Counts(self.core.epochs, n_support=n_support, n_active=self.core.active)
         self._next_epoch = self.core.epochs + self.control.report_every
-        return stop
+        return self.recorder.look(self.certificate(), counts, began=began)
 
 
 def _not_for(solver: DCD1 | DCD2) -> ValueError:
@@ -331,14 +286,19 @@ def _rank_problems(table: LaneTable, solver: DCD1 | DCD2) -> list[_core.RankProb
 
 
 def _rank_problem(table: LaneTable, lane: int, solver: DCD1 | DCD2) -> _core.RankProblem:
-    """What a lane is in NPSVOR."""
+    """What a lane is in NPSVOR: which rank is its own, C1, C2 and epsilon. Other lanes are refused."""
     own = int(np.argmax(table.offset[:, lane] == 0))
     C1, epsilon = float(table.upper[own, lane]), float(table.epsilon[own, lane])
     C2 = float(np.delete(table.upper[:, lane] - table.lower[:, lane], own).max(initial=0.0))
-    meant = npsvor(table.n_labels, C1, C2, epsilon)
-    for column in ("lower", "upper", "offset", "epsilon"):
-        if not np.array_equal(getattr(table, column)[:, lane], getattr(meant, column)[:, own]):
-            raise _not_for(solver)
+    side = np.sign(np.arange(table.n_labels) - own)  # of every label: below the rank, its own, above
+    expected = {
+        "lower": np.select([side < 0, side == 0], [-C2, -C1], 0.0),
+        "upper": np.select([side == 0, side > 0], [C1, C2], 0.0),
+        "offset": side,
+        "epsilon": np.where(side == 0, epsilon, 0.0),
+    }
+    if not all(np.array_equal(getattr(table, name)[:, lane], column) for name, column in expected.items()):
+        raise _not_for(solver)
     return _core.RankProblem(own, C1, C2, epsilon)
 
 

@@ -6,25 +6,25 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.kernels import Linear
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate, Hinges, Problem
-from ordsvm.result import Progress
-from ordsvm.solvers import Control, Solution
+from ordsvm.result import FitResult
+from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.rank_dcd import RankDCD
-from ordsvm.solvers.linear.solution import LinearSolution
 from ordsvm.solvers.linear.solve import solve_thresholds
+from ordsvm.solvers.recorder import continued
+from ordsvm.solvers.solution import LinearSolution, Solution
 
-Floats = NDArray[np.float64]
-FINER = 0.1  # the next gap asked for where the violation is still above tol
-FINEST = 1e-13  # no gap in float64 is finer
+NEXT_TOLERANCE = 0.1  # of the gap, as a share of the last one, where the violation is still above tol
+LEAST_TOLERANCE = 1e-13  # no gap in float64 is finer
 
 
 def solve_penalized(
     problem: Problem,
-    codes: NDArray[np.int64],
+    codes: Ints,
     X: Any,
     solver: RankDCD,
     control: Control,
@@ -39,32 +39,17 @@ def solve_penalized(
     variables = None if start is None else _signed(problem, start)
     begun = None if variables is None else (variables, -variables.sum(axis=0))
     labels, asked = codes.astype(np.int32), control
-    passes, seconds = 0, 0.0
-    history: tuple[Progress, ...] = ()
+    results: list[FitResult] = []
     while True:
         found = solve_thresholds(X, labels, table, weight=weight, solver=solver, control=asked, start=begun)
-        passes += found.result.n_iter
-        seconds += found.result.seconds
-        history += found.result.history
+        results.append(found.result)
         alpha, proof = _proof(problem, found, X)
         is_solved = max(proof.violation, proof.relative_gap) <= control.tol
-        if is_solved or not found.result.converged or asked.tol <= FINEST:
+        if is_solved or not found.result.converged or asked.tol <= LEAST_TOLERANCE:
             break
-        asked, begun = _finer(control, asked, passes, seconds), (found.beta.array(), found.intercept)
+        asked, begun = _finer(control, asked, results), (found.beta.array(), found.intercept)
     status = "converged" if is_solved else "precision" if found.result.converged else found.result.status
-    result = replace(
-        found.result,
-        status=status,
-        n_iter=passes,
-        objective=proof.primal,
-        gap=proof.gap,
-        relative_gap=proof.relative_gap,
-        violation=proof.violation,
-        seconds=seconds,
-        alpha=alpha,
-        history=history,
-    )
-    return Solution(result, problem.beta(alpha), proof.thresholds)
+    return Solution(continued(results, status, proof, alpha), problem.beta(alpha), proof.thresholds)
 
 
 def _proof(problem: Problem, found: LinearSolution, X: Any) -> tuple[Floats, Certificate]:
@@ -75,28 +60,29 @@ def _proof(problem: Problem, found: LinearSolution, X: Any) -> tuple[Floats, Cer
     return alpha, problem.certificate(alpha, Linear().scores(X, X, beta))
 
 
-def _finer(control: Control, asked: Control, passes: int, seconds: float) -> Control:
+def _finer(control: Control, asked: Control, results: list[FitResult]) -> Control:
     """What is left of the limits, for a gap that is nearer to 0."""
+    passes, seconds = sum(result.n_iter for result in results), sum(result.seconds for result in results)
     return replace(
         asked,
-        tol=max(FINEST, FINER * asked.tol),
+        tol=max(LEAST_TOLERANCE, NEXT_TOLERANCE * asked.tol),
         max_iter=control.max_iter if control.max_iter < 0 else max(0, control.max_iter - passes),
         time_limit=None if control.time_limit is None else max(1e-9, control.time_limit - seconds),
     )
 
 
-def _table(problem: Problem, codes: NDArray[np.int64]) -> tuple[ThresholdTable, Floats]:
-    """Signs and caps of a rank, as its most expensive sample has them, and the prices of samples beside that one."""
+def _table(problem: Problem, codes: Ints) -> tuple[ThresholdTable, Floats]:
+    """Signs and caps of a rank, as its sample with the largest C has them, and the C of samples as a share of that."""
     shape = problem.n_samples, problem.n_thresholds
     hinges, sign, cap = problem.hinges, -np.ones(shape), np.zeros(shape)
     sign[hinges.sample, hinges.threshold] = hinges.sign
     cap[hinges.sample, hinges.threshold] = hinges.cap
-    price = cap.max(axis=1)
-    dearest = np.lexsort((price, codes))  # the last of every rank
+    C = cap.max(axis=1)
+    ascending = np.lexsort((C, codes))  # the last of every rank has its largest C
     ranks = np.unique(codes)
     model = np.zeros(int(codes.max()) + 1, dtype=np.int64)
-    model[ranks] = dearest[np.searchsorted(codes[dearest], ranks, side="right") - 1]
-    return ThresholdTable(sign[model], cap[model]), price / np.maximum(price[model[codes]], np.finfo(float).tiny)
+    model[ranks] = ascending[np.searchsorted(codes[ascending], ranks, side="right") - 1]
+    return ThresholdTable(sign[model], cap[model]), C / np.maximum(C[model[codes]], np.finfo(float).tiny)
 
 
 def _signed(problem: Problem, alpha: Floats) -> Floats:

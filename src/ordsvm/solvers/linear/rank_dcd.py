@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,11 +10,14 @@ from typing import ClassVar
 import numpy as np
 
 from ordsvm import _core
+from ordsvm._typing import Floats
 from ordsvm.checks import check_number, check_seed_number
 from ordsvm.data.rows import RowSource
-from ordsvm.result import FitResult, Progress
-from ordsvm.solvers.kernel.run import CADENCE, Control
-from ordsvm.solvers.linear.solution import DualVariables, Floats, LinearSolution
+from ordsvm.problem import Certificate
+from ordsvm.result import Progress
+from ordsvm.solvers.control import Control
+from ordsvm.solvers.recorder import Counts, Recorder
+from ordsvm.solvers.solution import DualVariables, LinearSolution
 
 ROWS_UNWATCHED = 200_000  # at most so many are visited between two looks at the clock
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
@@ -136,12 +138,9 @@ class Descent:
         self.precise = control.tol < FINEST_FLOAT
         self.machine = make(solver, self.precise)
         self.random = np.random.default_rng(solver.seed)
-        self.started = started
         self.n_iter = 0
-        self.status = "converged"
+        self.recorder = Recorder(solver, control, self._line, started)
         self.dual = 0.0  # objective, as the steps taken have raised it
-        self.history: list[Progress] = []
-        self._next_look = self.started + CADENCE
         self._pass_seconds = 0.0
         self._seen_before = 1.0  # relative gap at the visits of the last pass
         self._now = 1.0  # what is thought to be left of it
@@ -160,15 +159,12 @@ class Descent:
             best = min(best, relative_gap(proof))
             aim /= 2
             if failures > 20:
-                self.status = "precision"
+                self.recorder.status = "precision"
         return self._solution(proof)
 
     def report(self, steps: int, kernel_rows: int) -> bool:
         """Called by the core while it works, some twenty times a second; True stops it."""
-        limit = self.control.time_limit
-        if limit is not None and time.perf_counter() - self.started >= limit:
-            self.status = "time_limit"
-        return self.status != "converged"
+        return self.recorder.out_of_time()
 
     def _start_from(self, start: tuple[Floats, Floats]) -> _core.LinearCertificate:
         variables, biases = start
@@ -177,9 +173,9 @@ class Descent:
 
     def _descend(self, aim: float) -> None:
         """Passes until the gap seen on the way is within `aim`, or something says stop."""
-        while self.status == "converged":
+        while not self.recorder.stopped:
             if 0 <= self.control.max_iter <= self.n_iter:
-                self.status = "max_iter"
+                self.recorder.status = "max_iter"
                 break
             self._pass(ahead=self._now <= NEARLY * aim)
             sums = self.machine.take_sums()
@@ -187,15 +183,16 @@ class Descent:
             self.dual -= sums.moved
             primal = self.dual + sums.gap
             relative = max(0.0, sums.gap / abs(primal)) if primal != 0 else 0.0
-            if self.status == "converged" and self._look(primal, sums.gap, relative):
-                self.status = "callback"
+            if not self.recorder.stopped and self.recorder.look_is_due(self.n_iter):
+                seen = Certificate(primal, self.dual, sums.gap, np.nan, self.machine.biases())
+                self.recorder.look(seen, self._counts())
             # Samples are seen before they move. Measured on text, eight problems, all passes: the gap in the end lies
             # between what this pass has seen and what the next one will, and close to their geometric mean.
             self._now = relative * min(1.0, relative / self._seen_before) ** 0.5
             self._seen_before = max(relative, 1e-300)
             if self._now <= aim:
                 break
-            if self.status == "converged":
+            if not self.recorder.stopped:
                 self._change_if_stuck(sums.gap, gain=-sums.moved / max(abs(self.dual), abs(primal)))
 
     def _pass(self, ahead: bool) -> None:
@@ -227,7 +224,8 @@ class Descent:
         elif swings and self.solver.rho != 1.0:
             self.solver = replace(self.solver, rho=1.0)
         else:
-            self.status = "precision" if rounds and idle >= PATIENCE else self.status
+            if rounds and idle >= PATIENCE:
+                self.recorder.status = "precision"
             return
         self._prove()
         self._start_anew()
@@ -238,7 +236,7 @@ class Descent:
         for first, block in self.source.blocks():
             self.machine.build(block, first)
         for first, block in self.source.blocks():
-            self.machine.score(block, first, self.control.n_threads, Patient())
+            self.machine.score(block, first, self.control.n_threads, NoStop())
         certificate = self.machine.certificate()
         self.dual = certificate.dual
         return certificate
@@ -276,59 +274,33 @@ class Descent:
             if self.precise:
                 raise ValueError("The weights overflow: scale the features or targets, or lower C.")
             return False
-        return self.status != "converged" or relative_gap(proof) <= self.control.tol
+        return self.recorder.stopped or relative_gap(proof) <= self.control.tol
 
-    def _look(self, primal: float, gap: float, relative: float) -> bool:
-        every = self.control.report_every
-        if self.n_iter % every != 0 if every > 0 else time.perf_counter() < self._next_look:
-            return False
-        self._next_look = time.perf_counter() + CADENCE
-        progress = Progress(
-            solver=self.solver.name,
-            n_iter=self.n_iter,
-            seconds=time.perf_counter() - self.started,
-            objective=primal,
-            gap=gap,
-            relative_gap=relative,
-            violation=np.nan,
-            n_support=self.source.n_samples,
-            kernel_rows=0,
-            n_active=self.source.n_samples,
-            thresholds=self.machine.biases(),
-        )
-        self.history.append(progress)
-        if self.control.verbose:
-            print_pass(progress, self.source.n_samples / self._pass_seconds)
-        return self.control.callback is not None and bool(self.control.callback(progress))
+    def _counts(self) -> Counts:
+        n = self.source.n_samples
+        return Counts(self.n_iter, n_support=n, n_active=n)
+
+    def _line(self, progress: Progress) -> str:
+        return pass_line(progress, self.source.n_samples / self._pass_seconds)
 
     def _solution(self, proof: _core.LinearCertificate) -> LinearSolution:
-        is_solved = relative_gap(proof) <= self.control.tol and self.status != "callback"
-        result = FitResult(
-            status="converged" if is_solved else self.status,
-            solver=self.solver.name,
-            n_iter=self.n_iter,
-            objective=proof.primal,
-            gap=max(0.0, proof.primal - proof.dual),
-            relative_gap=relative_gap(proof),
-            violation=proof.violation,
-            seconds=time.perf_counter() - self.started,
-            kernel_rows=0,
-            alpha=np.empty(0),
-            history=tuple(self.history),
-        )
+        certificate = certificate_of(proof, self.machine.biases())
+        is_solved = certificate.relative_gap <= self.control.tol and self.recorder.status != "callback"
+        status = "converged" if is_solved else self.recorder.status
+        result = self.recorder.result(certificate, self._counts(), np.empty(0), status)
         coef, biases = self.machine.take_weights(), self.machine.biases()
         return LinearSolution(coef, biases, DualVariables(self.machine.take_variables(self.source.n_samples)), result)
 
 
-def print_pass(progress: Progress, rows_a_second: float) -> None:
-    line = (
+def pass_line(progress: Progress, rows_a_second: float) -> str:
+    """What `verbose` prints of a pass."""
+    return (
         f"[{progress.solver}] {progress.seconds:6.1f} s  pass {progress.n_iter:>4}  {rows_a_second:>13,.0f} rows/s  "
         f"objective {progress.objective:.6g}  relative gap seen {progress.relative_gap:.1e}"
     )
-    print(line, file=sys.stderr, flush=True)
 
 
-class Patient:
+class NoStop:
     """Lets a proof be finished whatever the time; signals still come through."""
 
     def report(self, steps: int, kernel_rows: int) -> bool:
@@ -339,9 +311,11 @@ def is_finite(proof: _core.LinearCertificate) -> bool:
     return bool(np.isfinite(proof.primal - proof.dual))
 
 
+def certificate_of(proof: _core.LinearCertificate, biases: Floats) -> Certificate:
+    gap = max(0.0, proof.primal - proof.dual)
+    return Certificate(proof.primal, proof.dual, gap, proof.violation, biases)
+
+
 def relative_gap(proof: _core.LinearCertificate) -> float:
     """The gap as a share of the objective; infinite where numbers have overflowed, for that proves nothing."""
-    if not is_finite(proof):
-        return np.inf
-    scale = max(abs(proof.primal), abs(proof.dual))
-    return max(0.0, proof.primal - proof.dual) / scale if scale > 0 else 0.0
+    return certificate_of(proof, np.empty(0)).relative_gap if is_finite(proof) else np.inf

@@ -9,20 +9,21 @@ from typing import Any
 import numpy as np
 
 from ordsvm import _core
+from ordsvm._typing import Floats
 from ordsvm.data.rows import RowsInMemory, RowSource
 from ordsvm.linear_problem import LaneTable, ThresholdTable
-from ordsvm.solvers.kernel.run import Control
+from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
 from ordsvm.solvers.linear.rank_dcd import Descent, RankDCD
-from ordsvm.solvers.linear.solution import Floats, LinearSolution
+from ordsvm.solvers.solution import LinearSolution
 
 NOTHING = np.empty(0)
 Start = tuple[Floats, Floats]  # dual variables and biases
 
 
 @dataclass(frozen=True)
-class Samples:
-    """What a machine of the core reads of samples besides their rows: labels, |x|², and weights and targets if any."""
+class SampleColumns:
+    """What the core reads of samples besides their rows: labels, |x|², and weights and targets if any."""
 
     labels: np.ndarray
     norms: np.ndarray
@@ -61,7 +62,7 @@ def solve_lanes(
     source, norms = _source_and_norms(X, control.n_threads)
     reach = reach_of(table, labels, weight)
 
-    samples = Samples(labels, norms, source.n_features, weight, targets)
+    samples = SampleColumns(labels, norms, source.n_features, weight, targets)
 
     def make(solver: RankDCD, precise: bool) -> _core.Machine:
         options = _options(solver, control, solver.rho_for(norms, reach), intercept, squared, precise)
@@ -88,7 +89,7 @@ def solve_thresholds(
     source, norms = _source_and_norms(X, control.n_threads)
     reach = reach_of(table, labels, weight)
 
-    samples = Samples(labels, norms, source.n_features, weight)
+    samples = SampleColumns(labels, norms, source.n_features, weight)
 
     def make(solver: RankDCD, precise: bool) -> _core.Machine:
         options = _options(solver, control, solver.rho_for(norms, reach), True, squared, precise)
@@ -110,7 +111,9 @@ def _options(
     )
 
 
-def machine_of(table: LaneTable | ThresholdTable, samples: Samples, options: _core.LinearOptions) -> _core.Machine:
+def machine_of(
+    table: LaneTable | ThresholdTable, samples: SampleColumns, options: _core.LinearOptions
+) -> _core.Machine:
     weight = NOTHING if samples.weight is None else samples.weight
     rows = (samples.norms, samples.n_features, options)
     if isinstance(table, ThresholdTable):
@@ -127,19 +130,19 @@ def reach_of(table: LaneTable | ThresholdTable, labels: np.ndarray, weight: Floa
 
 
 def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, targets: Floats | None) -> Floats:
-    """A constant score for every lane, to start from: the median of the scores asked for, at what they cost.
+    """A constant score for every lane, to start from: the median of the scores asked for, weighted by C.
 
     In the end a bias is the sum of β, so it starts no further out than that can be.
     """
-    worth = np.maximum(-table.lower, table.upper) * np.bincount(labels, weight, table.n_labels)[:, None]
+    weights = np.maximum(-table.lower, table.upper) * np.bincount(labels, weight, table.n_labels)[:, None]
     if targets is None:
         order = np.argsort(table.offset, axis=0)
-        below = np.cumsum(np.take_along_axis(worth, order, 0), axis=0)
+        below = np.cumsum(np.take_along_axis(weights, order, 0), axis=0)
         middle = np.argmax(below >= 0.5 * below[-1], axis=0)
         biases = np.take_along_axis(table.offset, np.take_along_axis(order, middle[None], 0), 0)[0]
     else:
         biases = np.full(table.n_lanes, np.median(targets if weight is None else targets[weight > 0]))
-    reach = worth.sum(axis=0)
+    reach = weights.sum(axis=0)
     return np.clip(biases, -reach, reach)
 
 

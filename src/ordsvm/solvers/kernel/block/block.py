@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ordsvm import _core
-from ordsvm.problem import Thresholds
-from ordsvm.solvers.kernel.block.newton import NEARER, Point, near_enough, newton
-from ordsvm.solvers.kernel.run import PRECISIONS, Precision, Run, check_count, check_option
-from ordsvm.solvers.kernel.team import usable_threads
+from ordsvm.checks import usable_threads
+from ordsvm.problem import Problem, Treatment
+from ordsvm.solvers.kernel.block.newton import Point, newton
+from ordsvm.solvers.kernel.run import Run
+from ordsvm.solvers.options import PRECISIONS, Precision, check_count, check_option
 
-STEPS_TO_START = 3  # a hinge
+STEPS_OF_A_START = 3  # a hinge: what a given start counts as
+NEWTON_START_VIOLATION = 0.05  # as a share of how much the scores asked for differ
+NEWTON_NEXT_VIOLATION = 0.2  # for another attempt, as a share of where the last one began or led
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Block:
     newton: bool = True
 
     name: ClassVar[str] = "block"
-    accepts: ClassVar[frozenset[Thresholds]] = frozenset(Thresholds)
+    accepts: ClassVar[frozenset[Treatment]] = frozenset(Treatment)
 
     def __post_init__(self) -> None:
         if self.q1 is not None:
@@ -84,17 +88,26 @@ class Block:
         run : Run
             The problem, the kernel matrix and the state that the solver brings to the optimum.
         """
-        n_threads, steps = usable_threads(run.control.n_threads), steps_to_start(run)
-        # Early stopping wants to see the whole way; and what a function costs, nobody knows.
-        may_jump = self.newton and run.control.examiner is None and not run.matrix.rows.is_function
-        near = near_enough(run.problem) if may_jump else 0.0
-        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, near, steps):
-            near = NEARER * min(near, _jump(run, n_threads))
+        n_threads, steps = usable_threads(run.control.n_threads), steps_of_start(run)
+        # Early stopping looks at the whole way, and the cost of a callable kernel is not known.
+        may_jump = self.newton and run.control.monitor is None and not run.matrix.rows.is_function
+        start_newton = newton_start_violation(run.problem) if may_jump else 0.0
+        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, start_newton, steps):
+            start_newton = NEWTON_NEXT_VIOLATION * min(start_newton, _jump(run, n_threads))
 
 
-def steps_to_start(run: Run) -> int:
-    """What the given start is taken to have cost; that tells what the rest will cost."""
-    return STEPS_TO_START * len(run.alpha) if run.alpha.any() else 0
+def newton_start_violation(problem: Problem) -> float:
+    """The violation from which Newton's method may take over, where the core expects it to end sooner than steps.
+
+    It is in proportion to the scores that the hinges ask for, as violations are.
+    """
+    level = problem.hinges.sign * problem.hinges.offset
+    return NEWTON_START_VIOLATION * float(level.std() or np.abs(level).mean())
+
+
+def steps_of_start(run: Run) -> int:
+    """What a given start is taken to have cost; the core estimates the cost of the rest from it."""
+    return STEPS_OF_A_START * len(run.alpha) if run.alpha.any() else 0
 
 
 def _jump(run: Run, n_threads: int) -> float:
@@ -102,12 +115,12 @@ def _jump(run: Run, n_threads: int) -> float:
     start = Point(run.alpha.copy(), run.exact_scores())
     with _one_thread_of_blas():
         point = newton(run.problem, run.matrix, start, run.control.tol, n_threads, run.out_of_time) or start
-    run.go_to(point.alpha, point.score)
+    run.move_to(point.alpha, point.score)
     return run.problem.violation(run.alpha, run.score)
 
 
 def _one_thread_of_blas() -> AbstractContextManager[object]:
-    """Idle threads of BLAS would go on and keep ours from a core. Their number is the main thread's to change."""
+    """Idle threads of BLAS go on spinning and take a core. Only the main thread can change their number."""
     if threading.current_thread() is not threading.main_thread():
         return nullcontext()
     return _libraries().limit(limits=1, user_api="blas")

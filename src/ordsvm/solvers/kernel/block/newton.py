@@ -26,7 +26,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ordsvm.problem import Hinges, Problem, Thresholds
+from ordsvm.problem import Hinges, Problem, Treatment
 from ordsvm.solvers.kernel.block.changing_system import ChangingSystem
 
 Floats = NDArray[np.float64]
@@ -34,14 +34,12 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Stop = Callable[[], bool]
 
-NEAR = 0.05
-NEARER = 0.2  # of that, or of where it led, for the next attempt
 MOST_SYSTEMS = 12
-GROWTH = 1.35  # the number of free hinges may grow to so many times what it was
-MOST_CHANGES = 0.12  # of them that may change sides at first: where more do, the end is not near
-FALL = 0.6  # of the changes from one system to the next; a few more never matter
-FEW = 10
-TIMES_MENDED = 2  # b of a system
+MOST_GROWTH = 1.35  # of the number of free hinges, as a multiple of what it was at the start
+MOST_FIRST_CHANGES = 0.12  # share of them that may change sides at first: where more do, the optimum is not near
+MOST_NEXT_CHANGES = 0.6  # the same for later systems, as a share of the changes before
+FEW_CHANGES = 10  # that are always allowed
+B_REFINEMENTS = 2  # of a system
 
 
 class Matrix(Protocol):
@@ -64,12 +62,6 @@ class Point:
     score: Floats
 
 
-def near_enough(problem: Problem) -> float:
-    """A violation from which it is worth a try: a share of how much the levels that scores should reach differ."""
-    level = problem.hinges.sign * problem.hinges.offset
-    return NEAR * float(level.std() or np.abs(level).mean())
-
-
 def newton(
     problem: Problem, matrix: Matrix, start: Point, tol: float, n_threads: int = 1, stop: Stop = lambda: False
 ) -> Point | None:
@@ -77,10 +69,10 @@ def newton(
     cap = problem.hinges.cap
     low, up = start.alpha <= 1e-9 * cap, start.alpha >= (1 - 1e-9) * cap
     n_free = np.count_nonzero(~(low | up))
-    most_changes = MOST_CHANGES * n_free
+    most_changes = MOST_FIRST_CHANGES * n_free
     systems = Systems(problem, matrix, start, tol, n_threads)
     for _ in range(MOST_SYSTEMS):
-        if stop() or not 0 < np.count_nonzero(~(low | up)) <= GROWTH * n_free:
+        if stop() or not 0 < np.count_nonzero(~(low | up)) <= MOST_GROWTH * n_free:
             return None
         solved = systems.solve(low, up)
         if solved is None:
@@ -93,9 +85,9 @@ def newton(
         if not np.any(rises | falls) and matrix.largest * outside <= 0.1 * tol:
             return systems.settled(point, b)
         changes = np.count_nonzero(below | above | rises | falls)
-        if changes > FEW + most_changes:
+        if changes > FEW_CHANGES + most_changes:
             return None
-        most_changes = FALL * changes
+        most_changes = MOST_NEXT_CHANGES * changes
         low, up = (low & ~rises) | below, (up & ~falls) | above
     return None
 
@@ -152,14 +144,14 @@ class Systems:
         parted, that should not have."""
         problem, h = self._problem, self._problem.hinges
         alpha = np.clip(point.alpha, 0.0, h.cap)
-        if problem.thresholds in (Thresholds.FREE, Thresholds.ORDERED):
+        if problem.treatment in (Treatment.FREE, Treatment.ORDERED):
             room = np.minimum(alpha, h.cap - alpha)
             group, excess = self._group[h.threshold], self._sums(problem.gamma(alpha))
             for g in np.unique(group):  # there may be thresholds without hinges
                 here = np.flatnonzero(group == g)
                 v = here[np.argmax(room[here])]
                 alpha[v] -= h.sign[v] * excess[g]
-        ordered = problem.thresholds is not Thresholds.ORDERED or bool(np.all(np.diff(b) >= 0))
+        ordered = problem.treatment is not Treatment.ORDERED or bool(np.all(np.diff(b) >= 0))
         if not ordered or not np.array_equal(alpha, problem.repair(alpha)):
             return None
         return Point(alpha, point.score + self._product(problem.beta(alpha - point.alpha)))
@@ -183,17 +175,17 @@ class Systems:
             return ((x + response @ b) / f.count)[f.place] + apart / rho
 
         b = np.zeros(len(total))
-        for _ in range(1 + TIMES_MENDED):
+        for _ in range(1 + B_REFINEMENTS):
             b += self._balance(slope, gamma + np.bincount(f.group, delta(b), len(total)), b, total > 0)
-        told = total > 0 if self._problem.thresholds in (Thresholds.FREE, Thresholds.ORDERED) else True
+        told = total > 0 if self._problem.treatment in (Treatment.FREE, Treatment.ORDERED) else True
         return delta(b), np.where(told, b, np.nan)
 
     def _balance(self, slope: Floats, gamma: Floats, b: Floats, told: Flags) -> Floats:
         """By how much b should change so that γ = -b, or γ = 0 where a free hinge can do something about it."""
         change = np.zeros(len(gamma))
-        if self._problem.thresholds is Thresholds.PENALIZED:
+        if self._problem.treatment is Treatment.PENALIZED:
             change[:] = np.linalg.solve(slope + np.eye(len(gamma)), -gamma - b)
-        elif self._problem.thresholds is not Thresholds.NONE:
+        elif self._problem.treatment is not Treatment.NONE:
             if np.any(np.abs(gamma[~told]) > 1e-12 * self._start.alpha.sum()):
                 raise np.linalg.LinAlgError("Nobody is free to balance a threshold.")
             change[told] = np.linalg.solve(slope[np.ix_(told, told)], -gamma[told])
@@ -228,7 +220,7 @@ class Systems:
 
 def _groups(problem: Problem, alpha: Floats) -> Ints:
     """For every threshold the number of its group: ordered thresholds tied by μ > 0 are in one."""
-    if problem.thresholds is not Thresholds.ORDERED:
+    if problem.treatment is not Treatment.ORDERED:
         return np.arange(problem.n_thresholds)
     parted = problem.mu(alpha)[1:-1] <= 1e-12 * alpha.sum()
     return np.concatenate([[0], np.cumsum(parted)])

@@ -16,15 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordsvm import solvers
-from ordsvm.kernels import Precomputed
-from ordsvm.problem import Hinges, Problem, Thresholds
+from ordsvm._typing import Floats, Ints
+from ordsvm.kernels import KernelMatrix, Precomputed
+from ordsvm.problem import Hinges, Problem, Treatment
 from ordsvm.result import FitResult
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ordsvm.solvers.control import Control
+from ordsvm.solvers.kernel.run import Solver, solve
 
 
 @dataclass(frozen=True)
@@ -57,14 +55,14 @@ class BoundedProgram:
     def objective(self, x: Floats) -> float:
         return float(0.5 * x @ self.quadratic @ x + self.linear @ x)
 
-    def solve(self, solver: solvers.Solver, control: solvers.Control) -> tuple[Floats, FitResult]:
+    def solve(self, solver: Solver, control: Control) -> tuple[Floats, FitResult]:
         """x, and how it went: `objective`, `gap` and `relative_gap` are those of this program; `status` is that of the
         hinges, whose objective has a penalty besides, so that `converged` may leave a larger relative gap than tol.
 
         Where the run was cut short, sums may not be what they should be.
         """
         problem, K = self.problem()
-        result = solvers.solve(problem, solvers.KernelMatrix(Precomputed().rows(K)), solver, control).result
+        result = solve(problem, KernelMatrix(Precomputed().rows(K)), solver, control).result
         x, h = self.lower.copy(), problem.hinges
         own = h.sample < len(x)
         x[h.sample[own]] += result.alpha[own]
@@ -89,7 +87,7 @@ class BoundedProgram:
             np.append(offset, np.full(n_groups, 3.0 * largest)),
             np.append(cap, np.abs(missing)),
         )
-        return Problem(hinges, Thresholds.FREE if n_groups else Thresholds.NONE, n + 1, max(n_groups, 1)), K
+        return Problem(hinges, Treatment.FREE if n_groups else Treatment.NONE, n + 1, max(n_groups, 1)), K
 
     def _sums(self, values: Floats) -> Floats:
         n_groups = len(self.total)

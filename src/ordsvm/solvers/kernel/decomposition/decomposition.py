@@ -36,13 +36,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ordsvm import _core
-from ordsvm.checks import check_number, check_seed_number
-from ordsvm.problem import Problem, Thresholds
+from ordsvm._typing import Floats
+from ordsvm.checks import check_number, check_seed_number, usable_threads
+from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.decomposition.partitions import Ints, Look, bring_together, cut
 from ordsvm.solvers.kernel.decomposition.subproblem import BlockSolver, Move
 from ordsvm.solvers.kernel.decomposition.workers import Stopped, Workers
-from ordsvm.solvers.kernel.run import Floats, Run, check_count, check_option
-from ordsvm.solvers.kernel.team import usable_threads
+from ordsvm.solvers.kernel.run import Run
+from ordsvm.solvers.options import check_count, check_option
 
 PARTITIONS = ("violation", "random", "contiguous")
 BLOCKS = ("all", "descent", "decrease")
@@ -138,7 +139,7 @@ class Decomposition:
     seed: int = 0
 
     name: ClassVar[str] = "decomposition"
-    accepts: ClassVar[frozenset[Thresholds]] = frozenset(Thresholds)
+    accepts: ClassVar[frozenset[Treatment]] = frozenset(Treatment)
 
     def __post_init__(self) -> None:
         check_option("partition", self.partition, PARTITIONS)
@@ -166,7 +167,7 @@ class Decomposition:
         run : Run
             The problem, the kernel matrix and the state that the solver brings to the optimum.
         """
-        if run.control.examiner is not None:
+        if run.control.monitor is not None:
             run.look_every(1)
         run.close(Scheme(self, run).work())
 
@@ -263,7 +264,7 @@ class Scheme:
 
     def _thresholds(self) -> Floats:
         """b for the gradient along feasible directions; free thresholds: any would do, so one that makes it small."""
-        if self.problem.thresholds is Thresholds.ORDERED:
+        if self.problem.treatment is Treatment.ORDERED:
             return np.zeros(self.problem.n_thresholds)
         return self.problem.best_thresholds(self.run.alpha, self.run.score)
 
@@ -300,7 +301,7 @@ class Scheme:
         K = self.cache.block(h.sample[hinges].astype(np.int64), self.workers.ear)
         move = -np.sign(gradient[hinges]) if len(hinges) == 1 else h.sign[hinges] * [-1.0, 1.0]
         signed = h.sign[hinges] * move
-        curvature = signed @ K @ signed + (self.problem.thresholds is Thresholds.PENALIZED)
+        curvature = signed @ K @ signed + (self.problem.treatment is Treatment.PENALIZED)
         room = _room(self.run.alpha[hinges], h.cap[hinges], move).min()
         wanted = -gradient[hinges] @ move / curvature if curvature > 0 else np.inf
         return float(min(wanted, room) * np.sqrt(len(hinges)))
@@ -314,7 +315,7 @@ class Scheme:
         beta = self.problem.beta(direction)
         change = self._product(beta)
         curvature = float(beta @ change)
-        if self.problem.thresholds is Thresholds.PENALIZED:
+        if self.problem.treatment is Treatment.PENALIZED:
             curvature += float(np.sum(self.problem.gamma(direction) ** 2))
         room = _room(alpha[moving], cap[moving], direction[moving])
         factor = self._factor(slope, curvature, self._longest(room, direction))
@@ -326,7 +327,7 @@ class Scheme:
         return factor > 0.0
 
     def _follow_thresholds(self) -> None:
-        if self.problem.thresholds is Thresholds.PENALIZED:
+        if self.problem.treatment is Treatment.PENALIZED:
             self.run.threshold[:] = -self.problem.gamma(self.run.alpha)
 
     def _product(self, beta: Floats) -> Floats:
@@ -339,7 +340,7 @@ class Scheme:
     def _longest(self, room: Floats, direction: Floats) -> float:
         """The longest feasible step; at least 1 but for rounding, as blocks are disjoint and one of them owns μ."""
         longest = float(room.min())
-        if self.problem.thresholds is Thresholds.ORDERED:
+        if self.problem.treatment is Treatment.ORDERED:
             change = self.problem.mu(direction)
             falls = change < -1e-12 * np.abs(direction).sum()
             longest = min([longest, *(self.problem.mu(self.run.alpha)[falls] / -change[falls])])
@@ -366,7 +367,7 @@ def at_bounds(problem: Problem, alpha: Floats, share: float) -> Floats:
     """α with hinges within a share of their cap of a bound put there; others of their threshold keep γ if they can."""
     h, margin = problem.hinges, share * problem.hinges.cap
     put = np.where(alpha <= margin, 0.0, np.where(alpha >= h.cap - margin, h.cap, alpha))
-    if problem.thresholds in (Thresholds.NONE, Thresholds.PENALIZED):
+    if problem.treatment in (Treatment.NONE, Treatment.PENALIZED):
         return put
     inside = (put > 0.0) & (put < h.cap)
     number = np.bincount(h.threshold[inside], minlength=problem.n_thresholds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,7 +42,7 @@ class Look:
         self.level = score[h.sample] - h.sign * h.offset
         self.may_rise = np.where(h.sign > 0, below_cap, above_zero)
         self.may_fall = np.where(h.sign > 0, above_zero, below_cap)
-        self.is_box = problem.thresholds in (Thresholds.NONE, Thresholds.PENALIZED)
+        self.is_box = problem.treatment in (Treatment.NONE, Treatment.PENALIZED)
         if self.is_box:
             below = problem.best_thresholds(alpha, score)[h.threshold] - self.level
             self.projected = np.where(self.may_rise, below, 0.0).clip(0.0) + np.where(self.may_fall, -below, 0.0).clip(
@@ -109,7 +109,7 @@ class Look:
 
     def _reach(self) -> NDArray[np.bool_]:
         """[k, l]: whether γ may fall at k and rise at l. Ordered: upwards always, downwards over active μ."""
-        if self.problem.thresholds is Thresholds.FREE:
+        if self.problem.treatment is Treatment.FREE:
             return np.eye(self.problem.n_thresholds, dtype=bool)
         active = self.problem.mu(self.alpha)[1:-1] > 1e-12 * self.alpha.sum()
         run = np.concatenate([[0], np.cumsum(~active)])  # thresholds tied by active μ have the same number

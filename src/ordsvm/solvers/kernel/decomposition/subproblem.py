@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm import _core
-from ordsvm.problem import Problem, Thresholds
+from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.decomposition.workers import Ear
 
 Floats = NDArray[np.float64]
@@ -52,19 +52,19 @@ class BlockSolver:
 
     def move(self, block: Ints, owns_mu: bool) -> Move:
         """Unfinished where the ear hears so."""
-        h, treatment = self.problem.hinges, self.problem.thresholds
+        h, treatment = self.problem.hinges, self.problem.treatment
         sign, threshold, alpha = h.sign[block], h.threshold[block], self.alpha[block]
         matrix = self._matrix(block)
         outer_gamma = self.problem.gamma(self.alpha) - np.bincount(threshold, sign * alpha, self.problem.n_thresholds)
         outer_score = self.score[h.sample[block]] - matrix @ (sign * alpha)
-        if treatment is Thresholds.PENALIZED:
+        if treatment is Treatment.PENALIZED:
             outer_score += outer_gamma[threshold]
         offset = h.offset[block] + self.tau * alpha - sign * outer_score
         hinges: list[NDArray[Any]] = [threshold, sign, offset, h.cap[block], alpha]
-        if treatment is Thresholds.ORDERED and owns_mu:
+        if treatment is Treatment.ORDERED and owns_mu:
             hinges = [np.concatenate(columns) for columns in zip(hinges, frozen(outer_gamma), strict=True)]
-        elif treatment is Thresholds.ORDERED:
-            treatment = Thresholds.FREE
+        elif treatment is Treatment.ORDERED:
+            treatment = Treatment.FREE
         change = self._solve(matrix, hinges, treatment)[: len(block)] - alpha
         slope = -float(change @ self.gradient[block])
         return Move(block, change, slope - 0.5 * self._curvature(matrix, block, change))
@@ -74,7 +74,7 @@ class BlockSolver:
         samples, place = np.unique(self.problem.hinges.sample[block], return_inverse=True)
         return self.cache.block(samples.astype(np.int64), self.ear)[np.ix_(place, place)]
 
-    def _solve(self, matrix: Floats, hinges: list[NDArray[Any]], treatment: Thresholds) -> Floats:
+    def _solve(self, matrix: Floats, hinges: list[NDArray[Any]], treatment: Treatment) -> Floats:
         """α of a table of hinges, with τ; those beyond the size of the matrix have no kernel."""
         order = np.argsort(hinges[0], kind="stable")  # grouped by threshold
         padded = np.diag(np.full(len(order), self.tau))
@@ -93,12 +93,12 @@ class BlockSolver:
             treatment=getattr(_core.Thresholds, treatment.value),
         )
         b = np.zeros(self.problem.n_thresholds)
-        if treatment is Thresholds.PENALIZED:
+        if treatment is Treatment.PENALIZED:
             b -= np.bincount(threshold, sign * alpha, len(b))
         live = _core.LiveArrays(alpha, padded @ (sign * alpha), b, np.array([len(order)]))
         cache = _core.cache(_core.precomputed_rows(padded), padded.nbytes, True)
         limits = _core.Limits(self.tol, MAX_STEPS)
-        if treatment in (Thresholds.NONE, Thresholds.PENALIZED):
+        if treatment in (Treatment.NONE, Treatment.PENALIZED):
             _core.gcd(table, cache, limits, live, self.ear)
         else:
             _core.smo(table, cache, limits, live, self.ear, _core.Selection.second_order)
@@ -110,7 +110,7 @@ class BlockSolver:
         """d'Qd."""
         signed = self.problem.hinges.sign[block] * change
         curvature = signed @ matrix @ signed
-        if self.problem.thresholds is Thresholds.PENALIZED:
+        if self.problem.treatment is Treatment.PENALIZED:
             curvature += np.sum(np.bincount(self.problem.hinges.threshold[block], signed) ** 2)
         return float(curvature)
 

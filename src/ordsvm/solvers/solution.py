@@ -1,3 +1,5 @@
+"""What solvers return."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -6,9 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ordsvm._typing import Floats
 from ordsvm.result import FitResult
 
-Floats = NDArray[np.float64]
+
+@dataclass(frozen=True)
+class Solution:
+    """A solved problem: the proof, the weights β of the samples and the thresholds."""
+
+    result: FitResult
+    beta: Floats
+    thresholds: Floats
 
 
 @dataclass(frozen=True)
@@ -28,12 +38,12 @@ class DualVariables:
 
 @dataclass(frozen=True)
 class LinearSolution:
-    """A solved linear machine: the proof, the weights of the features and what was added to or held against scores.
+    """A solved linear problem: the proof, the weights of the features, and intercepts or thresholds.
 
     coef        (n_features, n_lanes); one lane where there are thresholds
     intercept   (n_lanes,), or the thresholds
     beta        the weights of the samples in coef; where there are thresholds, a column for every one of these
-    result      objective, gap and violation over all lanes together; n_iter counts epochs
+    result      objective, gap and violation over all lanes together; n_iter counts passes
     """
 
     coef: Floats

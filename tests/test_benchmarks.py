@@ -1,4 +1,4 @@
-"""The judges of the races in `benchmarks`: one objective for every answer, exponents, turns, and rows by name."""
+"""The harness of `benchmarks`: one objective for every answer, exponents, turns, and rows by name."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_peers_that_minimise_the_same_come_close_and_never_below_our_dual(model)
     assert peers or model in ("SVOR", "SVORIM", "SVOREX")  # skordinal is optional, scikit-learn is not
 
 
-def test_who_does_not_train_a_work_says_so():
+def test_a_contestant_that_does_not_train_a_work_gives_the_reason():
     work, _, _ = made("SVOR")
     assert CONTESTANTS["libsvm"].refuses(work) == "LIBSVM (scikit-learn) does not train SVOR with the rbf kernel."
     with pytest.raises(ImportError, match="does not train SVOR"):
@@ -53,7 +53,7 @@ def test_a_power_law_has_its_exponent():
     assert scaling.exponent({500: 9.0, 2000: 1.0, 4000: 4.0}, 2000) == pytest.approx(2.0)
 
 
-def test_the_slow_have_one_turn(monkeypatch):
+def test_a_slow_contestant_has_one_turn(monkeypatch):
     monkeypatch.setattr(timing, "seconds", lambda run: run())
     times = timing.alternate({"fast": lambda: 1.0, "slow": lambda: 30.0}, repeats=4, threads=None, slow=10.0)
     assert times == {"fast": [1.0] * 4, "slow": [30.0]}

@@ -1,0 +1,67 @@
+"""NPSVOR as a family: a score for every rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from ordsvm._typing import Floats
+from ordsvm.checks import check_choice, check_number, check_positive
+from ordsvm.labels import Ranks, encode_labels
+from ordsvm.predictors import PREDICTORS, Predictor
+
+
+class RankScores(ClassifierMixin):
+    """A score for every rank, and a predictor that makes a rank of them: NPSVOR with kernels and without.
+
+    Mixed into a machine with `_margins`, the scores.
+    """
+
+    C: Any
+    C1: Any
+    C2: Any
+    epsilon: Any
+    predictor: Any
+    categories: Any
+    classes_: NDArray[Any]
+
+    def rank_scores(self, X: Any) -> Floats:
+        """f_k(x): a row for every sample, a column for every rank; near 0 on the rank, positive above it."""
+        margins: Floats = self._margins(X)
+        return margins
+
+    def decision_function(self, X: Any) -> Floats:
+        """The margin of every rank by the predictor in use: a column for each, the largest that of the predicted rank.
+
+        It is positive for the predicted rank and negative for the others. For two ranks it is one number a sample,
+        as scikit-learn has it: the margin of the higher rank.
+        """
+        margins = self._predictor().margins(self.rank_scores(X))
+        return margins[:, 1] if len(self.classes_) == 2 else margins
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the rank that the predictor makes of the scores."""
+        ranks = self._predictor().ranks(self.rank_scores(X))
+        return self.classes_[ranks]
+
+    def _predictor(self) -> Predictor:
+        check_choice("predictor", self.predictor, PREDICTORS)
+        return PREDICTORS[self.predictor]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name, value in (("C1", self.C1), ("C2", self.C2)):
+            if value is not None:
+                check_positive(name, value)
+        check_number("epsilon", self.epsilon, "a number that is not negative", lambda number: number >= 0)
+        self._predictor()
+
+    def _check_target(self, y: Any) -> Ranks:
+        return encode_labels(y, self.categories, estimator_name=type(self).__name__)
+
+    def _both_C(self) -> Floats:
+        """C1 and C2."""
+        return np.array([self.C if value is None else value for value in (self.C1, self.C2)], dtype=np.float64)

@@ -1,0 +1,74 @@
+"""The tables of linear machines, from the formulations of kernel machines.
+
+A table has a row for every label instead of one for every sample: a formulation that is given one sample of every label
+gives its rows. In a lane the hinges of a label become one loss with two sides,
+
+    cap₊ max(0, o₊ − g) + cap₋ max(0, o₋ + g)  =  upper · max(0, offset − g − ε) − lower · max(0, g − offset − ε)
+    offset = (o₊ − o₋) / 2     ε = −(o₊ + o₋) / 2          one side alone: offset = ±o, ε = 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ordsvm._typing import Floats
+from ordsvm.formulations import threshold
+from ordsvm.formulations.npsvor import npsvor as npsvor_problem
+from ordsvm.formulations.svc import svc
+from ordsvm.formulations.svr import svr
+from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.problem import Problem, Treatment
+
+
+def npsvor(n_ranks: int, C1: float, C2: float, epsilon: float) -> LaneTable:
+    """NPSVOR, a lane for every rank."""
+    ranks = np.arange(n_ranks)
+    return lane_table([npsvor_problem(ranks, rank, epsilon, C1, C2) for rank in range(n_ranks)])
+
+
+def binary(C: float) -> LaneTable:
+    """C-SVC of two classes in one lane: beyond −1 on the first, beyond +1 on the second."""
+    return lane_table([svc(np.array([-1.0, 1.0]), C, Treatment.PENALIZED)])
+
+
+def one_vs_rest(n_classes: int, C: float) -> LaneTable:
+    """C-SVC of several classes, a lane for every class: beyond +1 on it, beyond −1 on all others."""
+    return lane_table([svc(sign, C, Treatment.PENALIZED) for sign in 2.0 * np.eye(n_classes) - 1.0])
+
+
+def regression(C: float, epsilon: float) -> LaneTable:
+    """ε-SVR, one lane and one label: within ε of the offset, to which the target of a sample is added."""
+    return lane_table([svr(np.zeros(1), epsilon, C, Treatment.PENALIZED)])
+
+
+def svor(n_ranks: int, C: float, cost_weight: Floats | None = None) -> ThresholdTable:
+    """The concise SVOR and RedSVM."""
+    return threshold_table(threshold.svor(np.arange(n_ranks), n_ranks, C, cost_weight))
+
+
+def lane_table(problems: Sequence[Problem]) -> LaneTable:
+    """A lane for each of these problems, which have one threshold and one sample for every label."""
+    shape = problems[0].n_samples, len(problems)
+    cap, offset = np.zeros((2, *shape)), np.zeros((2, *shape))
+    for lane, problem in enumerate(problems):
+        h = problem.hinges
+        side = (h.sign > 0).astype(np.int64)
+        cap[side, h.sample, lane], offset[side, h.sample, lane] = h.cap, h.offset
+    both = (cap > 0).all(axis=0)
+    return LaneTable(
+        lower=0.0 - cap[0],
+        upper=cap[1],
+        offset=np.where(both, 0.5, 1.0) * (offset[1] - offset[0]),
+        epsilon=np.where(both, -0.5 * (offset[1] + offset[0]), 0.0),
+    )
+
+
+def threshold_table(problem: Problem) -> ThresholdTable:
+    """The table of a threshold model, from a problem that has one sample for every label."""
+    shape = problem.n_samples, problem.n_thresholds
+    sign, cap = -np.ones(shape), np.zeros(shape)
+    h = problem.hinges
+    sign[h.sample, h.threshold], cap[h.sample, h.threshold] = h.sign, h.cap
+    return ThresholdTable(sign, cap)

@@ -1,0 +1,152 @@
+"""The threshold models as data: a score, cut into ranks by thresholds, and what a mistake costs.
+
+Every threshold model is one of two tables of hinges, sign s_ik = +1 if y_i > k else −1, and a treatment of the
+thresholds b:
+
+    svor, redsvm     min ½‖w‖² + ½‖b‖² + Σ_i Σ_k C_i cost_weight[y_i, k] max(0, 1 − s_ik (f(x_i) − b_k))
+    svorim           min ½‖w‖²         + the same
+    svorex           min ½‖w‖²         + Σ_i C_i [max(0, 1 + f(x_i) − b_{y_i}) + max(0, 1 − f(x_i) + b_{y_i − 1})],
+                     b ascending
+    shashua_levin    min ½‖w‖²         + the same, b in any order
+
+A cost is paid threshold by threshold: going from rank k to rank k + 1 in the prediction changes the cost of a sample of
+rank y by cost[y, k + 1] − cost[y, k], and the hinge of that sample at threshold k gets the absolute value of that change
+as its share of C. This is right for rows that fall up to the true rank and rise after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordsvm._typing import Floats, Ints
+from ordsvm.checks import as_floats
+from ordsvm.problem import Hinges, Problem, Treatment
+
+COSTS = ("absolute", "zero-one", "squared")
+
+
+@dataclass(frozen=True)
+class ThresholdFormulation:
+    """A threshold model: which thresholds a sample has hinges at, and how the thresholds are treated.
+
+    Parameters
+    ----------
+    hinges : {"all", "adjacent"}
+        "all": at every threshold, weighted by what a mistake there costs; "adjacent": at the two next to its rank, so
+        that costs have no place.
+    treatment : Treatment
+        Of the thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm.formulations import svor
+    >>> problem = svor(np.array([0, 1, 2]), n_ranks=3, C=1.0)
+    >>> problem.hinges.sign
+    array([-1.,  1.,  1., -1., -1.,  1.])
+    """
+
+    hinges: Literal["all", "adjacent"]
+    treatment: Treatment
+
+    def __call__(self, y: Ints, n_ranks: int, C: float | Floats, cost_weight: Floats | None = None) -> Problem:
+        """The problem of samples with these ranks.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,)
+            Ranks from 0 to n_ranks − 1.
+        n_ranks : int
+            One more than there are thresholds.
+        C : float or ndarray of shape (n_samples,)
+            C × sample weight × class weight.
+        cost_weight : ndarray of shape (n_ranks, n_ranks − 1) or None, default=None
+            See `cost_weights`; None is 1 everywhere. Only for "all".
+
+        Returns
+        -------
+        Problem
+            Hinges and treatment.
+        """
+        if self.hinges == "all":
+            hinges = all_threshold_hinges(y, n_ranks, C, cost_weight)
+        else:
+            hinges = adjacent_threshold_hinges(y, n_ranks, C)
+        return Problem(hinges, self.treatment, len(y), n_ranks - 1)
+
+
+#: The concise SVOR (Gu et al. 2020, (6)–(8)): SVORIM's hinges with penalised thresholds. The dual has no equality
+#: constraint, and b = −γ is unique.
+svor = ThresholdFormulation("all", Treatment.PENALIZED)
+
+#: RedSVM (Lin & Li 2012; Shi et al. 2021): the ranks reduced to weighted binary questions "above k?". With absolute costs
+#: this is the concise SVOR. (Existing programs add a free offset common to all thresholds.)
+redsvm = ThresholdFormulation("all", Treatment.PENALIZED)
+
+#: SVORIM (Chu & Keerthi 2007, §4): every sample faces every threshold; thresholds are free. They come out in order where
+#: caps don't decrease with the distance from the rank (Lemma 1).
+svorim = ThresholdFormulation("all", Treatment.FREE)
+
+#: SVOREX (Chu & Keerthi 2007, §2): only the thresholds next to the rank; b_1 ≤ … ≤ b_m is a constraint.
+svorex = ThresholdFormulation("adjacent", Treatment.ORDERED)
+
+#: Shashua & Levin 2003 (Chu & Keerthi 2007, (2)–(3)): SVOREX without the order, so thresholds may come out disordered.
+shashua_levin = ThresholdFormulation("adjacent", Treatment.FREE)
+
+
+def all_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats, cost_weight: Floats | None) -> Hinges:
+    """Every sample faces every threshold: it should be above those below its rank and below the others."""
+    threshold, sample = np.divmod(np.arange(len(y) * (n_ranks - 1)), len(y))
+    cap = np.broadcast_to(C, len(y))[sample]
+    if cost_weight is not None:
+        cap = cap * cost_weight[y[sample], threshold]
+    return Hinges.table(sample, threshold, np.where(y[sample] > threshold, 1, -1), offset=1.0, cap=cap)
+
+
+def adjacent_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats) -> Hinges:
+    """A sample faces the thresholds next to its rank only: below the upper one, above the lower one."""
+    all_samples = np.arange(len(y))
+    has_upper, has_lower = y < n_ranks - 1, y > 0
+    sample = np.concatenate([all_samples[has_upper], all_samples[has_lower]])
+    sign = np.repeat([-1, 1], [has_upper.sum(), has_lower.sum()])
+    threshold = np.where(sign < 0, y[sample], y[sample] - 1)
+    return Hinges.table(sample, threshold, sign, offset=1.0, cap=np.broadcast_to(C, len(y))[sample])
+
+
+def cost_matrix(cost: str | ArrayLike, n_ranks: int) -> Floats:
+    """The n_ranks × n_ranks matrix for a name or a checked copy of a given matrix."""
+    if isinstance(cost, str):
+        distance = np.abs(np.subtract.outer(np.arange(n_ranks), np.arange(n_ranks))).astype(float)
+        named = {"absolute": distance, "zero-one": (distance > 0).astype(float), "squared": distance**2}
+        if cost not in named:
+            raise ValueError(f"cost={cost!r} is unknown: give one of {', '.join(map(repr, COSTS))} or a matrix.")
+        return named[cost]
+    return _checked(as_floats("cost", cost), n_ranks)
+
+
+def _checked(matrix: Floats, n_ranks: int) -> Floats:
+    if matrix.shape != (n_ranks, n_ranks):
+        raise ValueError(
+            f"The cost matrix has shape {matrix.shape}, but y has {n_ranks} ranks: give a "
+            f"{n_ranks} × {n_ranks} matrix, cost[true rank, predicted rank]."
+        )
+    if not np.all(np.isfinite(matrix)) or np.any(matrix < 0):
+        raise ValueError("The cost matrix must hold finite numbers that are not negative.")
+    steps = np.diff(matrix, axis=1)
+    before_truth = np.arange(n_ranks - 1)[None, :] < np.arange(n_ranks)[:, None]
+    wrong = np.where(before_truth, steps > 0, steps < 0).any(axis=1)
+    if wrong.any():
+        raise ValueError(
+            f"Row {int(np.flatnonzero(wrong)[0])} of the cost matrix is not V-shaped: every row must fall (or stay) "
+            "up to the true rank on the diagonal and rise (or stay) after it."
+        )
+    return matrix
+
+
+def cost_weights(matrix: Floats) -> Floats:
+    """|cost[y, k + 1] − cost[y, k]|: by what C is multiplied at threshold k for a sample of rank y."""
+    return np.abs(np.diff(matrix, axis=1))

@@ -1,0 +1,201 @@
+"""The clock, the limits, the trace and the result of a fit: the only maker of `Progress` and `FitResult`.
+
+A solver counts its own steps and computes certificates. Whether a look at them is due, whether time is up, who is told
+and what ends the fit is decided here, the same way for every solver.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ordsvm._typing import Floats
+from ordsvm.problem import Certificate
+from ordsvm.result import FitResult, Progress
+from ordsvm.solvers.control import Control
+
+LOOK_INTERVAL = 0.2  # seconds between two `Progress`
+LOOK_SHARE = 0.05  # of the time that looks may take, unless a number of steps was asked for
+WORST_FIRST = ("callback", "time_limit", "max_iter", "early_stopping", "gap", "precision", "converged")
+
+
+def progress_line(progress: Progress, unit: str = "steps") -> str:
+    """What `verbose` prints of a look."""
+    line = (
+        f"[{progress.solver}] {progress.seconds:6.1f} s  {progress.n_iter:>9,} {unit}  "
+        f"objective {progress.objective:.6g}  relative gap {progress.relative_gap:.1e}  "
+        f"violation {progress.violation:.1e}  {progress.n_support:,} support vectors"
+    )
+    if progress.validation_mae is not None:
+        line += f"  validation MAE {progress.validation_mae:.4g}"
+    return line
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How far a solver has got: steps (or passes), rows of K, samples with a dual variable, and hinges worked on."""
+
+    n_iter: int
+    kernel_rows: int = 0
+    n_support: int = 0
+    n_active: int = 0
+
+
+class Recorder:
+    """The record of one fit.
+
+    `status` is "converged" until something else ends the fit: "time_limit", "callback" and "early_stopping" are set here,
+    the others by the solver. `solver` is an options object with a name; `line` makes what `verbose` prints.
+    """
+
+    def __init__(
+        self,
+        solver: Any,
+        control: Control,
+        line: Callable[[Progress], str] = progress_line,
+        started: float | None = None,
+    ) -> None:
+        self.control = control
+        self.status = "converged"
+        self.best_look: int | None = None
+        self.history: list[Progress] = []
+        self.started = time.perf_counter() if started is None else started
+        self._solver = solver
+        self._line = line
+        self._next_look = self.started + LOOK_INTERVAL
+        self.look_every(control.report_every)
+
+    @property
+    def stopped(self) -> bool:
+        return self.status != "converged"
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def look_every(self, steps: int, first: int | None = None) -> None:
+        """Looks after so many steps each, the first one at `first`; 0: by the clock."""
+        self.report_every = steps
+        self._next_step = steps if first is None else first
+
+    def out_of_time(self) -> bool:
+        """Whether the fit should end, be it for this or for another reason."""
+        limit = self.control.time_limit
+        if limit is not None and not self.stopped and self.seconds() >= limit:
+            self.status = "time_limit"
+        return self.stopped
+
+    def look_is_due(self, n_iter: int) -> bool:
+        if self.report_every > 0:
+            return n_iter >= self._next_step
+        return time.perf_counter() >= self._next_look
+
+    def look(self, proof: Certificate, counts: Counts, alpha: Floats | None = None, began: float | None = None) -> bool:
+        """Records a look, whose certificate was begun at this time, and whether it ends the fit."""
+        stops = self.last_look(proof, counts, alpha)
+        monitor = self.control.monitor
+        if stops:
+            self.status = "callback"
+        elif monitor is not None and monitor.satisfied:
+            self.status = "early_stopping"
+        now = time.perf_counter()
+        self._next_look = now + max(LOOK_INTERVAL, 0.0 if began is None else (now - began) / LOOK_SHARE)
+        self._next_step = counts.n_iter + self.report_every
+        return self.stopped
+
+    def last_look(self, proof: Certificate, counts: Counts, alpha: Floats | None = None) -> bool:
+        """Records a look that ends nothing any more; returns what the callback did."""
+        progress = self._progress(proof, counts)
+        monitor = self.control.monitor
+        if monitor is not None and alpha is not None:
+            progress = monitor.examine(alpha, progress)
+        self.history.append(progress)
+        if self.control.verbose:
+            print(self._line(progress), file=sys.stderr, flush=True)
+        return self.control.callback is not None and bool(self.control.callback(progress))
+
+    def result(self, proof: Certificate, counts: Counts, alpha: Floats, status: str | None = None) -> FitResult:
+        return FitResult(
+            status=self.status if status is None else status,
+            solver=self._solver.name,
+            n_iter=counts.n_iter,
+            objective=proof.primal,
+            gap=proof.gap,
+            relative_gap=proof.relative_gap,
+            violation=proof.violation,
+            seconds=self.seconds(),
+            kernel_rows=counts.kernel_rows,
+            alpha=alpha,
+            history=tuple(self.history),
+            best_look=self.best_look,
+            solver_options=self._options(),
+        )
+
+    def _options(self) -> dict[str, Any]:
+        """Of the solver; one from elsewhere need not be a dataclass."""
+        solver = self._solver
+        return asdict(solver) if is_dataclass(solver) and not isinstance(solver, type) else {}
+
+    def _progress(self, proof: Certificate, counts: Counts) -> Progress:
+        return Progress(
+            solver=self._solver.name,
+            n_iter=counts.n_iter,
+            seconds=self.seconds(),
+            objective=proof.primal,
+            gap=proof.gap,
+            relative_gap=0.0 if proof.relative_gap < 0.0 else proof.relative_gap,
+            violation=proof.violation,
+            n_support=counts.n_support,
+            kernel_rows=counts.kernel_rows,
+            n_active=counts.n_active,
+            thresholds=proof.thresholds,
+        )
+
+
+def combined(results: Sequence[FitResult]) -> FitResult:
+    """One result for several problems: sums, the largest violation and the worst status.
+
+    alpha and history are those of the problems, joined; every `Progress` is about its own problem.
+    """
+    if len(results) == 1:
+        return results[0]
+    objective, gap = sum(result.objective for result in results), sum(result.gap for result in results)
+    scale = max(abs(objective), abs(objective - gap))
+    return replace(
+        results[0],
+        status=min((result.status for result in results), key=WORST_FIRST.index),
+        n_iter=sum(result.n_iter for result in results),
+        objective=objective,
+        gap=gap,
+        relative_gap=gap / scale if scale > 0 else 0.0,
+        violation=max(result.violation for result in results),
+        seconds=sum(result.seconds for result in results),
+        kernel_rows=sum(result.kernel_rows for result in results),
+        alpha=np.concatenate([result.alpha for result in results]),
+        history=tuple(progress for result in results for progress in result.history),
+    )
+
+
+def continued(results: Sequence[FitResult], status: str, proof: Certificate, alpha: Floats) -> FitResult:
+    """One result for runs on the same problem, each from where the last one ended, with the proof of the last."""
+    return replace(
+        results[-1],
+        status=status,
+        n_iter=sum(result.n_iter for result in results),
+        objective=proof.primal,
+        gap=proof.gap,
+        relative_gap=proof.relative_gap,
+        violation=proof.violation,
+        seconds=sum(result.seconds for result in results),
+        alpha=alpha,
+        history=tuple(progress for result in results for progress in result.history),
+    )
+
+
+def stopped_before_it_began(result: FitResult, status: str) -> FitResult:
+    """The result of a problem that another one has left no time, unless its start is good enough already."""
+    return result if result.converged else replace(result, status=status)

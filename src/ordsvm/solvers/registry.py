@@ -1,0 +1,64 @@
+"""All solvers by name, and which of them suits a problem that was named one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ordsvm.problem import Treatment
+from ordsvm.solvers.kernel.asyagcd import AsyAGCD
+from ordsvm.solvers.kernel.asygcd import AsyGCD
+from ordsvm.solvers.kernel.asyorgcd import AsyORGCD
+from ordsvm.solvers.kernel.block.block import Block
+from ordsvm.solvers.kernel.decomposition.decomposition import Decomposition
+from ordsvm.solvers.kernel.gcd import GCD
+from ordsvm.solvers.kernel.parsmo import ParsmoCache, ParsmoLight
+from ordsvm.solvers.kernel.run import Solver
+from ordsvm.solvers.kernel.smo import SMO
+from ordsvm.solvers.linear.dcd import DCD1, DCD2
+from ordsvm.solvers.linear.rank_dcd import RankDCD
+
+LinearSolver = RankDCD | DCD1 | DCD2
+
+KINDS: tuple[type[Solver], ...] = (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD, ParsmoLight, ParsmoCache, Decomposition)
+SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in KINDS}
+LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (RankDCD, DCD1, DCD2)}
+
+
+def check_solver(solver: Any, treatment: Treatment) -> Solver:
+    """The solver that a name or an options object stands for, if it accepts this treatment of the thresholds."""
+    accepting = [name for name, kind in SOLVERS.items() if treatment in kind.accepts]
+    if isinstance(solver, str):
+        if solver not in SOLVERS:
+            raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, SOLVERS))}.")
+        solver = SOLVERS[solver]()
+    elif isinstance(solver, type) or not hasattr(solver, "solve") or not hasattr(solver, "accepts"):
+        raise ValueError(f"solver={solver!r} is not a solver: give a name or an options object such as SMO().")
+    if treatment not in solver.accepts:
+        raise ValueError(
+            f"solver={solver.name!r} does not solve problems with {treatment.value} thresholds: "
+            f"use {' or '.join(map(repr, accepting))}."
+        )
+    return solver
+
+
+def check_linear_solver(solver: Any, accepted: tuple[str, ...], seed: int | None = None) -> LinearSolver:
+    """The linear solver that a name or an options object stands for, if it is among those accepted.
+
+    A seed replaces that of the options.
+    """
+    if isinstance(solver, str):
+        if solver not in LINEAR_SOLVERS:
+            names = ", ".join(map(repr, LINEAR_SOLVERS))
+            raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {names}.")
+        solver = LINEAR_SOLVERS[solver]()
+    elif not isinstance(solver, tuple(LINEAR_SOLVERS.values())):
+        raise ValueError(f"solver={solver!r} is not a solver: give a name or an options object such as RankDCD().")
+    if solver.name not in accepted:
+        raise ValueError(f"solver={solver.name!r} is for NPSVOR only: use {' or '.join(map(repr, accepted))}.")
+    return solver if seed is None else replace(solver, seed=seed)
+
+
+def is_rank_dcd(solver: Any) -> bool:
+    """Whether the solver of linear machines is asked for, by name or by options."""
+    return isinstance(solver, RankDCD) or (isinstance(solver, str) and solver == RankDCD.name)

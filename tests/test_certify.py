@@ -1,0 +1,81 @@
+"""The certificate: recomputed from model and data, compared with the result and with the oracle."""
+
+import copy
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from ordsvm import certify
+from tests.cases import N_RANKS, random_data
+from tests.model_cases import FORMULATION, TIGHT, every_model
+from tests.oracle import dual_optimum
+
+
+@every_model
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "laplacian"])
+def test_certify_agrees_with_the_result_and_with_the_oracle(model, kernel):
+    X, y = random_data(31)
+    fitted = model(C=3.0, kernel=kernel, gamma=0.3, coef0=1.0, tol=1e-7).fit(X, y)
+    proof = certify(fitted, X, y)
+    assert proof.primal == pytest.approx(fitted.result_.objective, rel=1e-8)
+    assert proof.gap == pytest.approx(fitted.result_.gap, rel=1e-5, abs=1e-8 * proof.primal)
+    assert proof.relative_gap == pytest.approx(fitted.result_.relative_gap, abs=1e-8)
+    assert proof.violation == pytest.approx(fitted.result_.violation, abs=1e-8)
+    np.testing.assert_allclose(proof.thresholds, fitted.thresholds_, atol=1e-8)
+    optimum = dual_optimum(FORMULATION[model](y, N_RANKS, 3.0), fitted.kernel_(X, X))
+    assert proof.primal == pytest.approx(optimum.objective, rel=1e-6)
+    assert proof.dual == pytest.approx(optimum.objective, rel=1e-6)
+
+
+@every_model
+def test_certify_does_not_rely_on_the_results_of_the_model(model):
+    X, y = random_data(32)
+    fitted = model(**TIGHT).fit(X, y)
+    true = certify(fitted, X, y)
+    moved = copy.deepcopy(fitted)
+    moved.thresholds_ = moved.thresholds_ + 0.5
+    assert certify(moved, X, y).gap > true.gap + 0.1
+    halved = copy.deepcopy(fitted)
+    halved.result_.alpha[:] *= 0.5
+    with pytest.raises(ValueError, match="not those that its dual variables give"):
+        certify(halved, X, y)
+    lighter = copy.deepcopy(fitted)
+    lighter.dual_coef_ = 0.5 * lighter.dual_coef_
+    with pytest.raises(ValueError, match="not those that its dual variables give"):
+        certify(lighter, X, y)
+
+
+@every_model
+def test_certify_on_other_data_says_so(model):
+    X, y = random_data(33)
+    fitted = model().fit(X, y)
+    others = [
+        (X[:-1], y[:-1], None),
+        (X, y, np.arange(len(y)) % 2),
+        (X, (y + 1) % N_RANKS, None),
+    ]
+    for samples, labels, weight in others:
+        with pytest.raises(ValueError, match="not the labels, weights and parameters"):
+            certify(fitted, samples, labels, sample_weight=weight)
+    with pytest.raises(ValueError, match="not the labels, weights and parameters"):
+        certify(copy.deepcopy(fitted).set_params(C=2.0), X, y)
+    with pytest.raises(ValueError, match="not those that its dual variables give"):
+        certify(fitted, X + 1e-9, y)
+    with pytest.raises(ValueError, match="features"):
+        certify(fitted, X[:, :2], y)
+    with pytest.raises(NotFittedError):
+        certify(model(), X, y)
+    with pytest.raises(TypeError, match="last step"):
+        certify(make_pipeline(fitted), X, y)
+
+
+@every_model
+def test_certify_takes_the_weights_of_the_fit(model):
+    X, y = random_data(34)
+    weight = np.random.default_rng(34).uniform(0.2, 3, size=len(y))
+    fitted = model(class_weight="balanced", **TIGHT).fit(X, y, weight)
+    proof = certify(fitted, X, y, weight)
+    assert proof.primal == pytest.approx(fitted.result_.objective, rel=1e-8)
+    assert proof.relative_gap <= 1e-6

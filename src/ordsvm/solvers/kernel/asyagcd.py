@@ -35,7 +35,7 @@ class AsyAGCD:
     ----------
     name : str
         "asyagcd", for the `solver` parameter of an estimator.
-    accepts : frozenset of Thresholds
+    accepts : frozenset of Treatment
         Treatments of the thresholds that it solves: none and penalised.
 
     See Also

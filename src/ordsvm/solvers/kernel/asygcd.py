@@ -31,7 +31,7 @@ class AsyGCD:
     ----------
     name : str
         "asygcd", for the `solver` parameter of an estimator.
-    accepts : frozenset of Thresholds
+    accepts : frozenset of Treatment
         Treatments of the thresholds that it solves: none and penalised.
 
     See Also

@@ -30,7 +30,7 @@ class AsyORGCD:
     ----------
     name : str
         "asyorgcd", for the `solver` parameter of an estimator.
-    accepts : frozenset of Thresholds
+    accepts : frozenset of Treatment
         Treatments of the thresholds that it solves: none and penalised.
 
     See Also

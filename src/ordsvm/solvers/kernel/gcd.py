@@ -22,7 +22,7 @@ class GCD:
     ----------
     name : str
         "gcd", for the `solver` parameter of an estimator.
-    accepts : frozenset of Thresholds
+    accepts : frozenset of Treatment
         Treatments of the thresholds that it solves: none and penalised.
 
     See Also

@@ -32,7 +32,7 @@ class ParsmoLight:
     ----------
     name : str
         "parsmo-light", for the `solver` parameter of an estimator.
-    accepts : frozenset of Thresholds
+    accepts : frozenset of Treatment
         Treatments of the thresholds that it solves: free and ordered.
     others : Others
         Which pairs join the most violating one: those that violate most.
@@ -117,7 +117,7 @@ class ParsmoCache(ParsmoLight):
     ----------
     name : str
         "parsmo-cache", for the `solver` parameter of an estimator.
-    accepts : frozenset of Thresholds
+    accepts : frozenset of Treatment
         Treatments of the thresholds that it solves: free and ordered.
     others : Others
         Which pairs join the most violating one: those with rows in the cache.

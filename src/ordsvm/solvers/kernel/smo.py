@@ -25,7 +25,7 @@ class SMO:
     ----------
     name : str
         "smo", for the `solver` parameter of an estimator.
-    accepts : frozenset of Thresholds
+    accepts : frozenset of Treatment
         Treatments of the thresholds that it solves: free and ordered.
 
     See Also

@@ -41,7 +41,7 @@ class Block:
     ----------
     name : str
         "block", for the `solver` parameter of an estimator.
-    accepts : frozenset of Thresholds
+    accepts : frozenset of Treatment
         Treatments of the thresholds that it solves: all.
 
     See Also

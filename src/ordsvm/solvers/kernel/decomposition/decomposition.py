@@ -96,7 +96,7 @@ class Decomposition:
     ----------
     name : str
         "decomposition", for the `solver` parameter of an estimator.
-    accepts : frozenset of Thresholds
+    accepts : frozenset of Treatment
         Treatments of the thresholds that it solves: all.
 
     See Also

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -205,9 +205,13 @@ class Reader:
 
 
 def checked_record(kind: Any, values: dict[str, Any]) -> None:
-    """Whether a record has its fields, and numbers and strings where they belong."""
+    """Raises unless a record has its fields, with numbers and strings where they belong.
+
+    A field that has a default may be missing: files of an earlier version do not have it.
+    """
     hints = get_type_hints(kind)
-    if set(values) != {field.name for field in fields(kind)}:
+    required = {field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING}
+    if not required <= set(values) <= {field.name for field in fields(kind)}:
         raise ValueError(f"{kind.__name__} of this version has other fields than {', '.join(sorted(values)) or 'none'}")
     for name, value in values.items():
         hint = hints[name]

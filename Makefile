@@ -38,6 +38,7 @@ lint: $(VENV)/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE) $(wildcard tests/cpp/*)
 
 format: $(VENV)/lint

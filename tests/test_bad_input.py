@@ -215,11 +215,11 @@ def test_precomputed_kernels(estimator, matrix, error, pattern):
 @pytest.mark.parametrize(
     ("kernel", "pattern"),
     [
-        (lambda A, B: np.ones(3), r"kernel function returned shape \(3,\) for 30 and 30 samples.*every pair"),
-        (lambda A, B: np.ones((len(A), len(B) + 1)), r"kernel function returned shape \(30, 31\).*every pair"),
-        (lambda A, B: None, r"kernel function returned shape \(\).*every pair"),
-        (lambda A, B: np.full((len(A), len(B)), np.nan), r"kernel function returned NaN or infinity.*finite"),
-        (lambda A, B: np.full((len(A), len(B)), np.inf), r"kernel function returned NaN or infinity.*finite"),
+        (lambda A, B: np.ones(3), r"callable kernel returned shape \(3,\) for 30 and 30 samples.*every pair"),
+        (lambda A, B: np.ones((len(A), len(B) + 1)), r"callable kernel returned shape \(30, 31\).*every pair"),
+        (lambda A, B: None, r"callable kernel returned shape \(\).*every pair"),
+        (lambda A, B: np.full((len(A), len(B)), np.nan), r"callable kernel returned NaN or infinity.*finite"),
+        (lambda A, B: np.full((len(A), len(B)), np.inf), r"callable kernel returned NaN or infinity.*finite"),
         (lambda A, B: [["blue"] * len(B)] * len(A), r"[Kk]ernel.*number|could not convert string to float: 'blue'"),
     ],
     ids=["shape", "wide", "none", "nan", "inf", "words"],

@@ -51,7 +51,7 @@ def test_parameters_with_other_rules(estimator, name, value, allowed):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("kernel", ["rbff", "", "RBF", None, 3, True, ["rbf"], {"rbf": 1}, np.array("rbf")], ids=str)
 def test_unknown_kernels(estimator, kernel):
-    refuse(lambda: estimator(kernel=kernel).fit(X, Y), ValueError, r"kernel=.*unknown.*'linear', 'rbf'.*function")
+    refuse(lambda: estimator(kernel=kernel).fit(X, Y), ValueError, r"kernel=.*unknown.*'linear', 'rbf'.*callable")
 
 
 @pytest.mark.usefixtures("no_solver")

@@ -271,7 +271,7 @@ def test_interrupted_comparison(flags, folder, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["ordsvm.cli.commands.compare"], "enter", interrupt)
+    monkeypatch.setattr(sys.modules["ordsvm.cli.commands.compare"], "run_fold", interrupt)
     code, out, err = call(capsys, "compare", "data.csv", "-t", "rank", "-m", "svor", *flags)
     assert (code, out) == (130, "")
     assert "Interrupted: nothing was written." in (json.loads(err)["error"] if flags else err)

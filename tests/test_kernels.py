@@ -153,7 +153,7 @@ def test_scores_are_kernel_values_times_weights_in_blocks(name, monkeypatch):
     beta = np.random.default_rng(0).normal(size=30)
     expected = kernel(X, Y) @ beta
     np.testing.assert_allclose(kernel.scores(X, Y, beta), expected, rtol=1e-12, atol=1e-12)
-    monkeypatch.setattr("ordsvm.kernels.kernels._BLOCK_BYTES", 8 * 30 * 7)  # seven rows a block, the last not full
+    monkeypatch.setattr("ordsvm.kernels.arrays.BLOCK_BYTES", 8 * 30 * 7)  # seven rows a block, the last not full
     np.testing.assert_allclose(kernel.scores(X, Y, beta), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(kernel.scores(sp.csr_array(X), sp.csr_array(Y), beta), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(kernel.scores(X, Y[:0], beta[:0]), np.zeros(50))  # no support vectors
@@ -182,7 +182,7 @@ def test_names_stand_for_kernels():
     assert make_kernel("precomputed", 0.5, 1.0, 2.0) == Precomputed()
     assert make_kernel(np.dot, 0.5, 1.0, 2.0) == Custom(np.dot)
     assert make_kernel(RBF(0.1), 0.5, 1.0, 2.0) == RBF(0.1)
-    with pytest.raises(ValueError, match=r"kernel='gauss' is unknown: give one of 'linear', 'rbf', .* or a function"):
+    with pytest.raises(ValueError, match=r"kernel='gauss' is unknown: give one of 'linear', 'rbf', .* or a callable"):
         make_kernel("gauss", 0.5, 1.0, 2.0)
 
 

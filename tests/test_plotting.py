@@ -160,7 +160,7 @@ def test_without_matplotlib_there_is_one_sentence(monkeypatch, model):
 
 
 def test_thresholds_of_the_report_that_are_close_share_a_label():
-    places = list(_threshold_names(np.array([-2.2, -2.1, 0.0, 3.0]), list("abcde"), room=0.3))
+    places = list(_threshold_names(np.array([-2.2, -2.1, 0.0, 3.0]), list("abcde"), distance=0.3))
     assert [text for _, text in places] == ["a|b|c", "c|d", "d|e"]
     np.testing.assert_allclose([place for place, _ in places], [-2.15, 0.0, 3.0])
 

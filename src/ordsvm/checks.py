@@ -1,4 +1,4 @@
-"""What a user has passed: numbers real and finite, names known, or one clear sentence."""
+"""Checks of parameters: numbers real and finite, names among the choices, or one clear sentence."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ordsvm._typing import Floats
 
 
 def shortened(value: Any) -> str:

@@ -27,7 +27,7 @@ class Row(NamedTuple):
     seconds: list[float]
 
 
-def contestants() -> list[tuple[str, str, Any, str]]:
+def candidates() -> list[tuple[str, str, Any, str]]:
     """Name, kind of thresholds, estimator, and where in it the parameters of `GRID` are found."""
     return [
         ("SVOR", "penalised", ordsvm.SVOR(), "{}"),
@@ -74,9 +74,9 @@ def main() -> int:
     )
     rows = []
     with console.status("training …") as status:
-        for contestant in contestants():
-            status.update(f"training {contestant[0]} …")
-            rows.append(evaluate(*contestant, X, y))
+        for candidate in candidates():
+            status.update(f"training {candidate[0]} …")
+            rows.append(evaluate(*candidate, X, y))
     console.print(_table(rows))
     console.print(
         "Errors are in ranks: mean ± standard deviation over the folds, the best in green.\n"

@@ -9,17 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordsvm._typing import Ints
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 
-Ints = NDArray[np.int64]
+__all__ = ["Estimate", "Evaluation", "evaluate"]
 
 WORK = 2_000_000  # samples that a metric without weights may look at in all draws together
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A metric on all samples, and the range that holds 95 % of its values on samples drawn again."""
+    """A metric on all samples with its bootstrap interval.
+
+    Parameters
+    ----------
+    value : float
+        The metric on all samples.
+    low : float
+        The 2.5 % quantile of its values on samples drawn again.
+    high : float
+        The 97.5 % quantile.
+    """
 
     value: float
     low: float
@@ -28,7 +39,17 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """classes: lowest first. confusion[true, predicted]: numbers of samples. metrics: by name, see `ordsvm.metrics`."""
+    """Metrics and confusion matrix of predictions.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels, lowest first.
+    confusion : ndarray of shape (n_classes, n_classes)
+        Numbers of samples, confusion[true, predicted].
+    metrics : dict of str to Estimate
+        The metrics of `ordsvm.metrics` by the names of their scorers.
+    """
 
     classes: NDArray[Any]
     confusion: Ints
@@ -36,16 +57,54 @@ class Evaluation:
 
     @property
     def n_samples(self) -> int:
+        """Number of samples compared."""
         return int(self.confusion.sum())
 
 
 def evaluate(
     y_true: Any, y_pred: Any, classes: Any, probabilities: Any = None, n_draws: int = 500, seed: int = 0
 ) -> Evaluation:
-    """Compares predicted labels with true ones; `classes` are all labels, lowest first.
+    """Compare predicted labels with true ones by every ordinal metric, with bootstrap intervals.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true labels.
+    y_pred : array-like of shape (n_samples,)
+        The predicted labels.
+    classes : array-like of shape (n_classes,)
+        All labels, lowest first.
+    probabilities : array-like of shape (n_samples, n_classes), default=None
+        Predicted probabilities; with them metrics of probabilities are computed too.
+    n_draws : int, default=500
+        Samples of the bootstrap.
+    seed : int, default=0
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    Evaluation
+        Metrics with 95 % intervals, and the confusion matrix.
+
+    See Also
+    --------
+    ordsvm.metrics : The metrics by themselves.
+
+    Notes
+    -----
     Metrics of predicted ranks depend on the confusion matrix alone. So the bootstrap draws that: as many samples as
     there are, each cell as probable as it is frequent.
+
+    Examples
+    --------
+    >>> from ordsvm.evaluation import evaluate
+    >>> found = evaluate([0, 1, 2, 2], [0, 2, 2, 1], classes=[0, 1, 2])
+    >>> found.metrics["mae"].value
+    0.5
+    >>> found.confusion
+    array([[1, 0, 0],
+           [0, 0, 1],
+           [0, 1, 1]])
     """
     classes = np.asarray(classes)
     true, predicted = (rank_codes(label_array(labels), classes) for labels in (y_true, y_pred))

@@ -15,7 +15,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = _beside(path)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())  # mkstemp lets nobody else read
+        temporary.chmod(0o666 & ~_umask())  # mkstemp's files are readable by their owner only
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

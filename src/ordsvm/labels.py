@@ -1,6 +1,6 @@
 """Labels with an order, turned into ranks 0, 1, ..., r - 1.
 
-The order comes from the first of these that speaks:
+The order comes from the first of these that there is:
 
 1. `categories`, the labels listed lowest first;
 2. the dtype of y: an ordered pandas Categorical or a polars Enum;
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
+from ordsvm._typing import Ints
 from ordsvm.checks import caller_level
 
 _NUMBER_TYPES = (int, float, complex, np.number, np.bool_)
@@ -31,7 +32,7 @@ class Ranks:
     """The labels from lowest to highest, and where each sample stands: `classes[codes]` is y again."""
 
     classes: NDArray[Any]
-    codes: NDArray[np.int64]
+    codes: Ints
 
 
 def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordinal regression") -> Ranks:
@@ -91,7 +92,7 @@ def category_array(categories: Any) -> NDArray[Any]:
     return classes
 
 
-def rank_codes(labels: NDArray[Any], classes: NDArray[Any], name: str = "y") -> NDArray[np.int64]:
+def rank_codes(labels: NDArray[Any], classes: NDArray[Any], name: str = "y") -> Ints:
     """The position of each label in `classes`. Labels match as Python objects do: 1 is 1.0, but not "1"."""
     position = {label: rank for rank, label in enumerate(classes.tolist())}
     if labels.dtype.kind in "biufU":  # few different ones among many: look up each once
@@ -111,7 +112,7 @@ def rank_codes(labels: NDArray[Any], classes: NDArray[Any], name: str = "y") -> 
 
 def label_array(values: Any, name: str = "y") -> NDArray[Any]:
     """A sequence of labels as a 1-d array of numbers, strings or, failing that, objects; none missing."""
-    # Without a NumPy dtype, NumPy would pick one for us: [1, "a"] would become ["1", "a"], an Int64 NA a NaN.
+    # Without a NumPy dtype, NumPy would choose one: [1, "a"] would become ["1", "a"], an Int64 NA a NaN.
     has_numpy_dtype = isinstance(getattr(values, "dtype", None), np.dtype)
     array = np.asarray(values) if has_numpy_dtype else np.asarray(values, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -194,8 +195,8 @@ def _order_by_value(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _clearly_classes(labels: NDArray[Any], classes: NDArray[Any]) -> bool:
-    """Whole numbers or strings, each of them twice on average: scikit-learn, which takes a fifth of a millisecond to
-    look for all else that labels could be, would have nothing to say about them."""
+    """Whole numbers or strings, each of them twice on average: they need no check by scikit-learn, which takes a fifth
+    of a millisecond."""
     whole = labels.dtype.kind != "f" or bool(np.all(classes == np.floor(classes)))
     return whole and 2 * len(classes) <= len(labels)
 

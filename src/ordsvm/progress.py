@@ -1,8 +1,4 @@
-"""ProgressLine: a callback that shows how training goes, in a terminal or a notebook, and can be told to stop it.
-
-with ProgressLine() as line:
-    SVOR(callback=line).fit(X, y)
-"""
+"""ProgressLine: a callback that shows how training goes, in a terminal or a notebook, and can stop it."""
 
 from __future__ import annotations
 
@@ -12,11 +8,13 @@ from typing import Any, Self
 
 from ordsvm.result import Progress
 
+__all__ = ["ProgressLine"]
+
 WIDTH = 20
 
 
 class ProgressLine:
-    """Shows seconds, steps, gap, violation and support vectors on one line that is written over and over.
+    """A callback that shows seconds, steps, gap, violation and support vectors on one line.
 
     Parameters
     ----------
@@ -25,9 +23,27 @@ class ProgressLine:
     title : str, default="training"
         The first word of the line.
     console : rich.console.Console or None, default=None
-        Where to write; None: standard error. Where that is no terminal nothing is shown.
+        The terminal or notebook to write to; None: standard error. Where that is no terminal, nothing is shown.
 
-    `stop()` makes the next call end training.
+    Attributes
+    ----------
+    last : Progress or None
+        What the last call was given.
+
+    See Also
+    --------
+    ordsvm.Progress : What a callback is given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.progress import ProgressLine
+    >>> X, y = np.arange(6.0).reshape(-1, 1), np.repeat([0, 1, 2], 2)
+    >>> with ProgressLine(title="SVOR") as line:
+    ...     model = SVOR(callback=line).fit(X, y)
+    >>> model.result_.converged
+    True
     """
 
     def __init__(self, tol: float = 1e-3, title: str = "training", console: Any = None) -> None:
@@ -62,7 +78,7 @@ class ProgressLine:
         return self._stopped
 
     def stop(self) -> None:
-        """Ends training at the next look."""
+        """End training at the next call."""
         self._stopped = True
 
     def __deepcopy__(self, memo: Any) -> Self:
@@ -90,7 +106,7 @@ class ProgressLine:
 
 
 def closeness(relative_gap: float, tol: float) -> float:
-    """From 0 to 1: how many of the digits that tol asks for the gap has."""
+    """From 0 to 1: how many of the digits that tol requires the gap has."""
     if not relative_gap > tol:
         return 1.0
     return max(0.0, math.log(min(relative_gap, 1.0)) / math.log(tol)) if tol < 1 else 1.0

@@ -11,12 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ordsvm._typing import Floats, Ints
 
 
-def ranks_of(score: Floats, thresholds: Floats) -> NDArray[np.int64]:
+def ranks_of(score: Floats, thresholds: Floats) -> Ints:
     """For every score the first threshold above it, or their number if there is none; they may be out of order."""
     below = score[:, None] < thresholds
     return np.where(below.any(axis=1), below.argmax(axis=1), len(thresholds))

@@ -2,8 +2,8 @@
 
 A set starts at the middle rank of the predicted distribution and takes in the more probable neighbour, again and
 again. `depth[i, k]` is the probability gathered before rank k is let in: 0 for the middle rank, so no set is empty.
-Split conformal prediction (Vovk et al. 2005) chooses how deep to go: as deep as the true ranks of that share of samples
-lay whose ranks are known and have not been used.
+Split conformal prediction (Vovk et al. 2005) chooses how deep to go: as deep as the true ranks lay
+of that share of the samples that were not used for training.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ordsvm._typing import Floats, Ints
 
 
 def middle_ranks(cumulative: Floats) -> Ints:

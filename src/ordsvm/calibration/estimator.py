@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.calibration.conformal import Conformal, middle_ranks
 from ordsvm.calibration.maps import MAPS, ProbabilityMap
 from ordsvm.checks import check_choice, check_number
@@ -21,37 +22,64 @@ from ordsvm.estimators.threshold_models import SVOR
 from ordsvm.estimators.validation import check_features, check_sample_weight, weight_argument
 from ordsvm.labels import label_array, rank_codes, require_y
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Probabilities of the ranks, and sets of ranks with a promised coverage, from a machine's score.
+    """Probabilities of the ranks, and sets of ranks with a promised coverage, from the score of a model.
 
-    One monotone map turns the score into P(rank ≤ k) for all k at once, so the probabilities are in order, and a
-    higher score never makes a higher rank less probable than before.
+    One monotone map turns the score into P(rank ≤ k) for all k at once, so the probabilities are in order, and a higher
+    score never makes a higher rank less probable than before.
 
     Parameters
     ----------
-    estimator : a classifier with one score a sample, default=None
-        A threshold model, a `RoundedRegressor`, a binary classifier, or a pipeline or search that ends in one. `NPSVOR`
-        and `LinearNPSVOR` count with the mean of their scores of all ranks. None means `SVOR()`.
+    estimator : estimator, default=None
+        A classifier with one score a sample: a threshold model, a `RoundedRegressor`, a binary classifier, or a
+        pipeline or search that ends in one. The score of `NPSVOR` and `LinearNPSVOR` is the mean of their scores of all
+        ranks. None: `SVOR()`.
     method : {"logistic", "isotonic"}, default="logistic"
-        "logistic": an ordered logistic with a common slope, smooth and frugal. "isotonic": any monotone map,
-        a step function, for about a thousand samples and more.
+        "logistic": an ordered logistic with a common slope, smooth and frugal. "isotonic": any monotone map, a step
+        function, for about a thousand samples and more.
     cv : int, splitter, iterable of pairs of indices or "prefit", default=5
-        The map is fitted to scores of samples that the scoring machine was not trained on: out of fold, after which the
-        estimator is trained on all samples. "prefit", or a `FrozenEstimator`: the estimator is trained already, and
-        the samples given to `fit` are for the map alone.
+        The map is fitted to scores of samples that the scoring model was not trained on: out of fold, after which the
+        estimator is trained on all samples. "prefit", or a `FrozenEstimator`: the estimator is trained already, and the
+        samples given to `fit` are for the map alone.
     n_jobs : int or None, default=None
         How many folds at once, as everywhere in scikit-learn.
 
     Attributes
     ----------
-    classes_ : the labels, lowest first
-    estimator_ : the machine, trained on all samples, or the one given
-    map_ : the fitted map, with `cumulative(score)`
-    conformal_ : what is known of how deep true ranks lie in the predicted distributions
+    classes_ : ndarray of shape (n_classes,)
+        The labels, lowest first.
+    estimator_ : estimator
+        The model, trained on all samples, or the one given.
+    map_ : ProbabilityMap
+        The fitted map, with `cumulative(score)`.
+    conformal_ : Conformal
+        The depths of the true ranks in the predicted distributions, from which `predict_set` takes its sets.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X is a data frame.
+
+    See Also
+    --------
+    ordsvm.metrics.ranked_probability_score : Metric of predicted probabilities.
+    sklearn.calibration.CalibratedClassifierCV : Calibration of classes without order.
+
+    References
+    ----------
+    .. [1] P. McCullagh, "Regression models for ordinal data", Journal of the Royal Statistical Society B 42, 1980.
+    .. [2] V. Vovk, A. Gammerman, G. Shafer, "Algorithmic Learning in a Random World", Springer, 2005.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR, CalibratedOrdinal
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = CalibratedOrdinal(SVOR(), cv=3).fit(X[:150], y[:150])
+    >>> model.predict_proba(X[150:152]).round(1).shape
+    (2, 3)
+    >>> model.predict_set(X[150:152], coverage=0.8).shape
+    (2, 2)
     """
 
     classes_: NDArray[Any]
@@ -67,7 +95,22 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Trains the estimator (unless it is trained) and the map. Samples of weight 0 are left out."""
+        """Train the estimator (unless it is trained) and the map.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights; samples of weight 0 are left out.
+
+        Returns
+        -------
+        CalibratedOrdinal
+            The fitted estimator.
+        """
         check_choice("method", self.method, MAPS)
         if isinstance(self.cv, str):
             check_choice("cv", self.cv, ["prefit"])
@@ -89,26 +132,73 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict_cumproba(self, X: Any) -> Floats:
-        """P(rank ≤ k): a column for every label, lowest first; the last one is 1."""
+        """Predict P(rank ≤ k).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            A column for every label, lowest first; the last one is 1.
+        """
         check_is_fitted(self)
         check_features(self, X)
         return self.map_.cumulative(rank_score(self.estimator_, X))
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of every label, in the order of `classes_`."""
+        """Predict the probability of every label.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            A column for every label, in the order of `classes_`.
+        """
         return np.diff(self.predict_cumproba(X), axis=1, prepend=0.0)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The middle of the distribution: the label with the least expected distance in ranks."""
+        """Predict the label in the middle of the distribution, which has the least expected distance in ranks.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
         middle = middle_ranks(self.predict_cumproba(X))
         return self.classes_[middle]
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[Any]:
-        """The lowest and the highest label of a run of labels that holds the true one with probability `coverage`.
+        """Predict a run of neighbouring labels that holds the true one with probability `coverage`.
 
-        The promise is about samples drawn as those of `fit` were, all together, not about each one. A set holds the
-        predicted label at least, so that where more than `coverage` of all predictions are right the sets are right
-        as often as these. Ties, of which "isotonic" makes many, can only add to the coverage.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        coverage : float, default=0.9
+            The share of samples whose true label is to be in its set, above 0 and below 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            The lowest and the highest label of every set.
+
+        Notes
+        -----
+        The coverage holds for samples drawn as those of `fit` were, all together, not for each one. A set holds the
+        predicted label at least, so that where more than `coverage` of all predictions are right the sets are right as
+        often as these. Ties, of which "isotonic" makes many, can only add to the coverage.
         """
         share = check_number("coverage", coverage, "a number above 0 and below 1", lambda number: 0 < number < 1)
         low, high = self.conformal_.intervals(self.predict_cumproba(X), share)

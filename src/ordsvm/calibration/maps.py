@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit
 from sklearn.isotonic import IsotonicRegression
 
-Floats = NDArray[np.float64]
+from ordsvm._typing import Floats, Ints
 
 
 class ProbabilityMap(Protocol):
@@ -25,7 +24,7 @@ class ProbabilityMap(Protocol):
         """P(rank ≤ k), a row for every score and a column for every rank; the last column is 1."""
 
 
-def smoothed(codes: NDArray[np.int64], n_ranks: int, weight: Floats) -> Floats:
+def smoothed(codes: Ints, n_ranks: int, weight: Floats) -> Floats:
     """A distribution over the ranks for every sample: its own rank, and a little of all of them.
 
     The little adds up to one more sample, spread evenly over scores and ranks. Without it ranks that scores
@@ -50,7 +49,7 @@ class OrderedLogistic:
     centre: float
 
     @classmethod
-    def fit(cls, score: Floats, codes: NDArray[np.int64], n_ranks: int, weight: Floats) -> OrderedLogistic:
+    def fit(cls, score: Floats, codes: Ints, n_ranks: int, weight: Floats) -> OrderedLogistic:
         target = smoothed(codes, n_ranks, weight)
         centre = float(np.average(score, weights=weight))
         spread = float(np.sqrt(np.average((score - centre) ** 2, weights=weight))) or 1.0
@@ -130,7 +129,7 @@ class IsotonicThresholds:
     questions: tuple[IsotonicRegression, ...]
 
     @classmethod
-    def fit(cls, score: Floats, codes: NDArray[np.int64], n_ranks: int, weight: Floats) -> IsotonicThresholds:
+    def fit(cls, score: Floats, codes: Ints, n_ranks: int, weight: Floats) -> IsotonicThresholds:
         above = 1.0 - np.cumsum(smoothed(codes, n_ranks, weight), axis=1)[:, :-1]
         return cls(tuple(IsotonicRegression(out_of_bounds="clip").fit(score, column, weight) for column in above.T))
 
@@ -139,5 +138,5 @@ class IsotonicThresholds:
         return np.maximum.accumulate(below, axis=1)  # but for rounding they are ascending
 
 
-FitMap = Callable[[Floats, NDArray[np.int64], int, Floats], ProbabilityMap]
+FitMap = Callable[[Floats, Ints, int, Floats], ProbabilityMap]
 MAPS: dict[str, FitMap] = {"logistic": OrderedLogistic.fit, "isotonic": IsotonicThresholds.fit}

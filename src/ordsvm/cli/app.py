@@ -1,4 +1,4 @@
-"""The commands, and what becomes of errors: one line for the user's, a traceback only for ours."""
+"""The commands, and what becomes of errors: one line for a mistake of the user, a traceback for one of the program."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ for command in commands.ALL:
     app.command()(command)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_given: bool) -> None:
+    if is_given:
         print(f"ordsvm {__version__}")
         raise typer.Exit
 
@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _failure(error: BaseException) -> tuple[str, int] | None:
-    """The line about an error and the exit code; None if it is none of the user's."""
+    """The line about an error and the exit code; None if the user could not have avoided it."""
     match error:
         case Interrupted():
             return str(error), INTERRUPTED

@@ -7,15 +7,13 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
+from ordsvm._typing import Ints
 from ordsvm.checks import shortened
 from ordsvm.data.frames import Table, TableEncoder, TableError, read
 from ordsvm.data.frames.reading import column, matching
 from ordsvm.estimators.early_stopping import hold_out
 from ordsvm.labels import encode_labels
-
-Ints = NDArray[np.int64]
 
 DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV, Parquet or svmlight file, also compressed.")]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column that holds the labels.")]
@@ -35,8 +33,8 @@ Seed = Annotated[int, typer.Option("--seed", help="Of everything that is drawn a
 
 
 @dataclass(frozen=True)
-class Request:
-    """What the user has said about the data."""
+class DataOptions:
+    """The options about the data: which file, which rows and columns, and the order of the labels."""
 
     data: DataFile
     target: Target = ""
@@ -48,8 +46,8 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
-    """Rows and labels to train with, and how to make features of the rows (None: they are features)."""
+class TrainingData:
+    """Rows and labels to train with, and the encoder that makes features of the rows (None: they are features)."""
 
     table: Table
     rows: Any
@@ -63,25 +61,25 @@ class Training:
         return rows, self.labels[which]
 
 
-def training_data(request: Request) -> Training:
+def training_data(options: DataOptions) -> TrainingData:
     """Reads the file and checks what can be checked before any work."""
-    table = read(request.data, request.format)
-    numbers = matching(table, conditions(request.where))
+    table = read(options.data, options.format)
+    numbers = matching(table, conditions(options.where))
     table = table.take(numbers)
     if not table.has_columns:
-        if request.target or request.text or request.drop:
+        if options.target or options.text or options.drop:
             raise TableError(f"{table.name!r} is an svmlight file, without names of columns: leave out their options.")
         labels = _whole(table.labels)
-        return Training(table, table.rows, labels, ordered(request.order, labels), None, numbers)
-    if not request.target:
+        return TrainingData(table, table.rows, labels, ordered(options.order, labels), None, numbers)
+    if not options.target:
         known = ", ".join(map(str, table.rows.columns))
         raise TableError(f"Which column of {table.name!r} holds the labels? Give --target, one of {known}.")
-    labels = target_labels(table, request.target)
-    for name in request.drop:
+    labels = target_labels(table, options.target)
+    for name in options.drop:
         column(table, name)
-    gone = {request.target, *request.drop, *conditions(request.where)}
+    gone = {options.target, *options.drop, *conditions(options.where)}
     rows = table.rows.drop(columns=list(gone))
-    return Training(table, rows, labels, ordered(request.order, labels), TableEncoder(tuple(request.text)), numbers)
+    return TrainingData(table, rows, labels, ordered(options.order, labels), TableEncoder(tuple(options.text)), numbers)
 
 
 def target_labels(table: Table, target: str) -> Any:
@@ -120,19 +118,19 @@ def ordered(order: str, labels: Any) -> list[Any] | None:
     return names
 
 
-def held_out_rows(training: Training, share: float, seed: int) -> tuple[Ints, Ints]:
-    """Rows to train with and rows to keep back, the share of every rank alike.
+def split_rows(data: TrainingData, share: float, seed: int) -> tuple[Ints, Ints]:
+    """Rows to train with and rows to hold out, the share of every rank alike.
 
     The former come in random order: files are often sorted, and folds of consecutive rows would be unlike each other.
     """
-    every = np.random.RandomState(seed).permutation(len(training.labels))
+    every = np.random.RandomState(seed).permutation(len(data.labels))
     if share == 0:
         return every, np.empty(0, dtype=np.int64)
     if not 0 < share < 1:
         raise TableError(f"--hold-out {share:g} is not valid: give a share above 0 and below 1, such as 0.25.")
-    codes = encode_labels(training.labels, training.categories).codes
-    kept_back = hold_out(codes, np.ones(len(codes)), share, np.random.RandomState(seed))
-    return every[~np.isin(every, kept_back)], kept_back
+    codes = encode_labels(data.labels, data.categories).codes
+    held_out = hold_out(codes, np.ones(len(codes)), share, np.random.RandomState(seed))
+    return every[~np.isin(every, held_out)], held_out
 
 
 def _whole(labels: Any) -> Any:

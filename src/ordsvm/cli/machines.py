@@ -10,6 +10,7 @@ from functools import cache
 from typing import Annotated, Any
 
 import typer
+from docstring_parser import DocstringParam, numpydoc
 from rich.markup import escape
 from sklearn.base import is_regressor
 
@@ -17,7 +18,7 @@ from ordsvm import RoundedRegressor
 from ordsvm.io.registry import estimator_classes
 from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
 
-OURS = ("callback", "verbose", "warm_start", "categories")  # the command line's own business
+NOT_OPTIONS = ("callback", "verbose", "warm_start", "categories")  # set by the command line itself
 
 
 @cache
@@ -57,7 +58,7 @@ def make_machine(name: str, parameters: dict[str, Any], categories: list[Any] | 
 
 
 def inner_machine(estimator: Any, fitted: bool = True) -> Any:
-    """What a solver trains or has trained, inside whatever stands around it."""
+    """The estimator that a solver trains or has trained, inside its wrappers."""
     for name in ("machine", "estimator", "regressor"):
         inner = getattr(estimator, f"{name}_" if fitted else name, None)
         if inner is not None:
@@ -66,7 +67,7 @@ def inner_machine(estimator: Any, fitted: bool = True) -> Any:
 
 
 def set_callback(estimator: Any, callback: Any) -> None:
-    """Has the machine report to `callback`, wherever in the estimator it is."""
+    """Sets the callback of the machine, wherever in the estimator it is."""
     for key in estimator.get_params():
         if key.split("__")[-1] == "callback":
             estimator.set_params(**{key: callback})
@@ -111,7 +112,7 @@ def parameter_options() -> dict[str, inspect.Parameter]:
     options: dict[str, inspect.Parameter] = {}
     for kind in machine_classes().values():
         for name, parameter in inspect.signature(kind).parameters.items():
-            if name not in options and name not in OURS:
+            if name not in options and name not in NOT_OPTIONS:
                 options[name] = _option(name, parameter, kind)
     return options
 
@@ -133,13 +134,19 @@ def _option(name: str, parameter: inspect.Parameter, kind: type) -> inspect.Para
 
 
 def _documentation(kind: type, name: str) -> str:
-    """The first sentence about a parameter; parameters that are explained together share it."""
-    heading, lines = rf"(?:\w+, )*{name}(?:, \w+)* :([^\n]*)\n", r"((?:        .*\n)+)"
-    entry = re.search(f"^    {heading}{lines}", kind.__doc__ or "", re.MULTILINE)
-    if entry is None:
+    """The choices that a parameter has, and the first sentence about it."""
+    parameter = _documented_parameters(kind).get(name)
+    if parameter is None:
         return ""
-    first = re.split(r"(?<=[.;:])\s", " ".join(entry.group(2).split()))[0].rstrip(".;:")
-    choices = re.findall(r'"([\w-]+)"', entry.group(1).partition("default=")[0])
+    first = re.split(r"(?<=[.;:])\s", " ".join((parameter.description or "").split()))[0].rstrip(".;:")
+    choices = re.findall(r'"([\w-]+)"', parameter.type_name or "")
     choices = ["auto", *SOLVERS, *LINEAR_SOLVERS] if name == "solver" else choices
     about_python = first.startswith(("A callable", "A name such as", '"'))  # what a command line can't say, or repeats
     return ". ".join([f"One of {', '.join(choices)}"] * bool(choices) + [first] * (not about_python))
+
+
+@cache
+def _documented_parameters(kind: type) -> dict[str, DocstringParam]:
+    """The entries of the Parameters section; an entry may name several."""
+    entries = [entry for entry in numpydoc.parse(kind.__doc__ or "").params if entry.args[0] == "param"]
+    return {name: entry for entry in entries for name in entry.arg_name.split(", ")}

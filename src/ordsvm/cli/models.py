@@ -1,4 +1,4 @@
-"""A model from a file, and the rows it is to be judged by."""
+"""A model from a file, and the rows to evaluate it on."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def scores_of(model: TableModel, rows: Any) -> Any:
     return machine.decision_function(model.features(rows))
 
 
-def rows_to_judge_by(model: TableModel, table: Table, conditions: dict[str, str]) -> tuple[Table, str, Any]:
-    """The rows that training has kept back, where these are the data it had; what they are, in words; their numbers."""
+def evaluation_rows(model: TableModel, table: Table, conditions: dict[str, str]) -> tuple[Table, str, Any]:
+    """The rows that training kept back, where the data are the same, or all; what they are, in words; their numbers."""
     same = model.about_.get("data_sha256") == table.fingerprint
-    kept_back = np.asarray(model.about_.get("held_out", []), dtype=np.int64)
+    held_out = np.asarray(model.about_.get("held_out", []), dtype=np.int64)
     numbers = matching(table, conditions)
-    if same and len(kept_back) and not conditions:
-        return table.take(kept_back), f"the {len(kept_back):,} rows of {table.name} that training kept back", kept_back
+    if same and len(held_out) and not conditions:
+        return table.take(held_out), f"the {len(held_out):,} rows of {table.name} that training kept back", held_out
     chosen = table.take(numbers)
     if same and not conditions:
         note("The model was trained on these rows: on new ones it will be worse. Keep some back with --hold-out.")

@@ -1,4 +1,4 @@
-"""What there is to say about a trained model."""
+"""A trained model in a few lines: parameters, data, proof and errors."""
 
 from __future__ import annotations
 

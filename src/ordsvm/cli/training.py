@@ -1,4 +1,4 @@
-"""What `train` and `tune` share: the machine that was asked for, its rows, and the model file at the end."""
+"""What `train` and `tune` share: the machine that the options name, its rows, and the model file at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 import typer
 
 from ordsvm import __version__, save
-from ordsvm.cli.data import Ints, Request, Seed, Training, held_out_rows, training_data
+from ordsvm._typing import Ints
+from ordsvm.cli.data import DataOptions, Seed, TrainingData, split_rows, training_data
 from ordsvm.cli.machines import make_machine, solver_options
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate
@@ -28,8 +29,8 @@ HoldOut = Annotated[
 
 
 @dataclass(frozen=True)
-class Wish:
-    """Which machine is to be made of the data, and where it goes."""
+class TrainOptions:
+    """The options about the model: which machine is trained, on which share of the rows, and where it goes."""
 
     output: Output
     model: Model = "svor"
@@ -39,48 +40,48 @@ class Wish:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """A machine with its parameters, the rows to train it with and those to keep back."""
+class TrainingJob:
+    """A machine with its parameters, its data, and the rows of these to train with and to hold out."""
 
     machine: Any
-    training: Training
-    chosen: Ints
-    kept_back: Ints
+    data: TrainingData
+    train: Ints
+    held_out: Ints
 
 
-def prepare(request: Request, wish: Wish, parameters: dict[str, Any]) -> Prepared:
-    """Everything that can go wrong before training goes wrong here."""
-    solver = solver_options(parameters["solver"], wish.solver_option)
-    training = training_data(request)
-    machine = make_machine(wish.model, parameters | {"solver": solver}, training.categories)
-    require_writable(wish.output)
-    return Prepared(machine, training, *held_out_rows(training, wish.hold_out, wish.seed))
+def prepare(data_options: DataOptions, options: TrainOptions, parameters: dict[str, Any]) -> TrainingJob:
+    """Reads the data and makes the machine: what can fail before training fails here."""
+    solver = solver_options(parameters["solver"], options.solver_option)
+    data = training_data(data_options)
+    machine = make_machine(options.model, parameters | {"solver": solver}, data.categories)
+    require_writable(options.output)
+    return TrainingJob(machine, data, *split_rows(data, options.hold_out, options.seed))
 
 
-def finish(model: TableModel, prepared: Prepared, output: str, **more: Any) -> Evaluation | None:
-    """Writes the trained model, with `more` about it, to a file; how well it does on the rows that were kept back."""
-    training, kept_back = prepared.training, prepared.kept_back
-    model.about_ = _about(training, prepared.chosen, kept_back) | more
-    held_out = _evaluation_on(model, training, kept_back) if len(kept_back) else None
+def finish(model: TableModel, job: TrainingJob, output: str, **more: Any) -> Evaluation | None:
+    """Writes the trained model, with `more` about it, to a file; evaluates it on the rows that were held out."""
+    model.about_ = _about(job) | more
+    evaluation = _evaluation_on(model, job.data, job.held_out) if len(job.held_out) else None
     save(model, output)
-    return held_out
+    return evaluation
 
 
-def _about(training: Training, chosen: Ints, kept_back: Ints) -> dict[str, Any]:
-    """What a reader of the model file may want to know about its origin."""
-    values, counts = np.unique(training.labels[chosen], return_counts=True)
+def _about(job: TrainingJob) -> dict[str, Any]:
+    """The origin of a model, for readers of its file."""
+    data = job.data
+    values, counts = np.unique(data.labels[job.train], return_counts=True)
     return {
         "ordsvm": __version__,
         "trained": datetime.now(UTC).isoformat(timespec="seconds"),
-        "data": training.table.name,
-        "data_sha256": training.table.fingerprint,
-        "n_rows": len(chosen),
-        "held_out": training.numbers[kept_back],
+        "data": data.table.name,
+        "data_sha256": data.table.fingerprint,
+        "n_rows": len(job.train),
+        "held_out": data.numbers[job.held_out],
         "ranks": dict(zip(values.tolist(), counts.tolist(), strict=True)),
     }
 
 
-def _evaluation_on(model: TableModel, training: Training, which: Ints) -> Evaluation:
-    rows, labels = training.take(which)
+def _evaluation_on(model: TableModel, data: TrainingData, which: Ints) -> Evaluation:
+    rows, labels = data.take(which)
     probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
     return evaluate(labels, model.predict(rows), model.classes_, probabilities)

@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from ordsvm import _core
+from ordsvm._typing import Ints
 from ordsvm.checks import check_number, shortened
 from ordsvm.data.row_blocks import VALUE, Csr, StoredBlock, read_blocks
 from ordsvm.data.spool import BlockSize, Spool
@@ -25,29 +25,64 @@ BLOCK_BYTES = 1 << 20  # read at once: enough for a disk
 WINDOW_BYTES = 1 << 27  # in memory at once: enough to mix rows from all over the store
 
 PathName = str | os.PathLike[str]
-Numbers = NDArray[np.int64]
 ColumnRule = Callable[[Spool], tuple[int, int]]  # the first column and the number of features
 
 
 class RowStore:
     """Rows with their labels or targets in a folder on disk, to be given to `fit` of a linear machine as X.
 
+    A store is made by `from_blocks`, `from_svmlight` or `open`. Without a folder given, the rows lie in the system's
+    temporary folder and are removed when the store is closed, left as a context manager, or no longer used.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that holds the files.
+    index : StoreIndex
+        The shape of the rows, and the checksums of the files.
+    window_bytes : int
+        The size of a window, the rows that are in memory at once.
+    is_temporary : bool
+        Whether the folder is removed with the store.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of rows.
+    n_features : int
+        Number of features.
+    y : ndarray of shape (n_samples,)
+        Labels or targets.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows; None where there are none.
+
+    See Also
+    --------
+    ordsvm.LinearSVOR : Linear machine that takes a store as X.
+    sklearn.datasets.load_svmlight_file : Reads svmlight files into memory.
+
+    Notes
+    -----
     Values are kept in float32. In memory are a window of rows that is worked on and one that is read meanwhile, each of
-    about `window_bytes`, besides labels, weights and what the solver keeps of a row. A window takes blocks from all
+    about `window_bytes`, besides labels, weights and what the solver keeps of a row. A window takes row blocks from all
     over the store, others in every pass, so that rows may be in any order: sorted by label, for instance. For that it
     has to hold many of them, a hundred by default.
-
-    Make one by `from_blocks`, `from_svmlight` or `open`. Without a folder of your own the rows lie in the system's
-    temporary folder and vanish when the store is closed, left as a context manager, or no longer used.
 
     `for X, y in store` gives the rows back, a window after the other, X as CSR matrix (and sample weights as a third
     item, where there are any): to predict on, for instance.
 
-    Attributes
-    ----------
-    shape, n_samples, n_features, n_values : the size of the matrix
-    y, sample_weight : arrays of n_samples; sample_weight is None where there are no weights
-    folder : where the files are
+    Examples
+    --------
+    >>> from ordsvm import LinearSVOR, RowStore
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> with RowStore.from_blocks((X[i : i + 100], y[i : i + 100]) for i in range(0, 400, 100)) as store:
+    ...     model = LinearSVOR().fit(store)
+    ...     store.shape
+    (400, 10)
+    >>> model.result_.converged
+    True
     """
 
     def __init__(self, folder: Path, index: StoreIndex, *, window_bytes: int, is_temporary: bool) -> None:
@@ -56,7 +91,7 @@ class RowStore:
         self.sample_weight = None if index.weights is None else load_array(folder / WEIGHTS, index.weights)
         self.n_samples, self.n_features = len(self.y), index.n_features
         self._index = index
-        self._blocks: Numbers = load_array(folder / BLOCKS, index.blocks)  # a StoredBlock a row
+        self._blocks: Ints = load_array(folder / BLOCKS, index.blocks)  # a StoredBlock a row
         self._first_rows = np.concatenate([[0], np.cumsum(self._blocks[:, 1])])
         self._n_windows = min(len(self._blocks), -(-self._n_bytes() // window_bytes))
         self._unchecked = np.full(len(self._blocks), not is_temporary)
@@ -73,9 +108,25 @@ class RowStore:
         block_rows: int | None = None,
         window_bytes: int = WINDOW_BYTES,
     ) -> Self:
-        """Writes tuples (X, y) or (X, y, sample_weight), in one pass; X is CSR or dense, of any number of rows.
+        """Write blocks of rows to a new store, in one pass.
 
-        Rows are regrouped into blocks of at most `block_bytes` and, unless None, `block_rows`.
+        Parameters
+        ----------
+        blocks : iterable of tuples
+            Tuples (X, y) or (X, y, sample_weight); X is CSR or dense, of any number of rows.
+        folder : str or path-like, default=None
+            The folder to write to; None: a temporary one.
+        block_bytes : int, default=1048576
+            The largest size of the row blocks that the rows are regrouped into, which are read at once.
+        block_rows : int or None, default=None
+            The largest number of rows in a row block; None: any.
+        window_bytes : int, default=134217728
+            The size of a window, the rows that are in memory at once.
+
+        Returns
+        -------
+        RowStore
+            The store.
         """
         size = BlockSize(block_bytes, block_rows)
         return cls._written(blocks, folder, size, window_bytes, lambda spool: (0, spool.n_features))
@@ -92,10 +143,29 @@ class RowStore:
         block_rows: int | None = None,
         window_bytes: int = WINDOW_BYTES,
     ) -> Self:
-        """Writes the rows of an svmlight file (also .gz and .bz2), read in pieces; query ids are left out.
+        """Write the rows of an svmlight file, read in pieces, to a new store.
 
-        As in scikit-learn, columns are taken to count from 1 where there is no column 0, unless `zero_based` says so;
-        there are as many features as the highest column says, or `n_features`.
+        Parameters
+        ----------
+        path : str or path-like
+            The file, also compressed as .gz or .bz2; query ids are left out.
+        folder : str or path-like, default=None
+            The folder to write to; None: a temporary one.
+        n_features : int or None, default=None
+            The number of features; None: as many as the highest column says.
+        zero_based : bool or "auto", default="auto"
+            Whether columns count from 0; "auto": as in scikit-learn, from 1 where there is no column 0.
+        block_bytes : int, default=1048576
+            The largest size of the row blocks that the rows are regrouped into, which are read at once.
+        block_rows : int or None, default=None
+            The largest number of rows in a row block; None: any.
+        window_bytes : int, default=134217728
+            The size of a window, the rows that are in memory at once.
+
+        Returns
+        -------
+        RowStore
+            The store.
         """
         if n_features is not None:
             check_number("n_features", n_features, "None or a number from 1 on", lambda number: number >= 1)
@@ -111,7 +181,22 @@ class RowStore:
 
     @classmethod
     def open(cls, folder: PathName, *, window_bytes: int = WINDOW_BYTES) -> Self:
-        """A store that was written to `folder` before. Blocks are held against their checksums when first read."""
+        """Open a store that was written to a folder before.
+
+        Row blocks are compared with their checksums when they are first read.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            The folder.
+        window_bytes : int, default=134217728
+            The size of a window, the rows that are in memory at once.
+
+        Returns
+        -------
+        RowStore
+            The store.
+        """
         index = StoreIndex.read(Path(folder))
         return cls(Path(folder), index, window_bytes=_checked_window(window_bytes), is_temporary=False)
 
@@ -141,19 +226,42 @@ class RowStore:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """The shape of the matrix, (n_samples, n_features)."""
         return self.n_samples, self.n_features
 
     @property
     def n_values(self) -> int:
+        """The number of stored values."""
         return int(self._blocks[:, 2].sum())
 
     def blocks(self) -> Iterator[tuple[int, _core.Block]]:
-        """The number of the first row of a window, and the window, in the order of the rows."""
+        """Read the rows in their order, a window after the other.
+
+        Yields
+        ------
+        first : int
+            The number of the first row of the window.
+        block : Block
+            The window, as the core takes it.
+        """
         for numbers, rows in self._read(self._windows_in_order()):
             yield int(self._first_rows[numbers[0]]), self._core_block(rows)
 
-    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[Numbers, _core.Block]]:
-        """The numbers of the rows of a window, and the window; every row is in one of them."""
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[Ints, _core.Block]]:
+        """Read the rows in random windows; every row is in one of them.
+
+        Parameters
+        ----------
+        random : numpy.random.Generator
+            Chooses the row blocks of every window.
+
+        Yields
+        ------
+        numbers : ndarray of int64
+            The numbers of the rows of the window.
+        block : Block
+            The window, as the core takes it.
+        """
         for numbers, rows in self._read(self._random_windows(random)):
             yield self._row_numbers(numbers), self._core_block(rows)
 
@@ -165,7 +273,7 @@ class RowStore:
             yield X, *(column[place] for column in columns)
 
     def close(self) -> None:
-        """Removes the rows if they lie in the temporary folder; the store can't be read any more."""
+        """Remove the rows if they lie in the temporary folder; the store cannot be read any more."""
         self._is_open = False
         if self._remove is not None:
             self._remove()
@@ -184,19 +292,19 @@ class RowStore:
         index = np.dtype(self._index.columns)
         return self.n_values * (VALUE.itemsize + index.itemsize) + self.n_samples * index.itemsize
 
-    def _windows_in_order(self) -> list[Numbers]:
-        """Numbers of neighbouring blocks."""
+    def _windows_in_order(self) -> list[Ints]:
+        """Ints of neighbouring blocks."""
         return np.array_split(np.arange(len(self._blocks)), self._n_windows)
 
-    def _random_windows(self, random: np.random.Generator) -> list[Numbers]:
-        """One block from every stretch of the store goes to every window: each is a fair sample of all rows."""
+    def _random_windows(self, random: np.random.Generator) -> list[Ints]:
+        """One row block from every stretch of the store goes to every window: each is a fair sample of all rows."""
         n_windows, n_blocks = self._n_windows, len(self._blocks)
         stretches = [random.permutation(n_windows) for _ in range(-(-n_blocks // n_windows))]
         window = np.concatenate(stretches)[:n_blocks]  # of every block
         ends = np.cumsum(np.bincount(window, minlength=n_windows))
         return np.split(np.argsort(window, kind="stable"), ends[:-1])
 
-    def _row_numbers(self, numbers: Numbers) -> Numbers:
+    def _row_numbers(self, numbers: Ints) -> Ints:
         """Of all rows of some blocks."""
         return np.concatenate([np.arange(*self._first_rows[number : number + 2]) for number in numbers])
 
@@ -204,7 +312,7 @@ class RowStore:
         starts, columns, values = rows
         return _core.csr_block(values, columns, starts, self.n_features)
 
-    def _read(self, windows: Sequence[Numbers]) -> Iterator[tuple[Numbers, Csr]]:
+    def _read(self, windows: Sequence[Ints]) -> Iterator[tuple[Ints, Csr]]:
         """Windows one after the other; a thread reads the next one while the caller works on this one."""
         if not self._is_open:
             raise ValueError("The row store is closed: open or write it anew.")
@@ -222,7 +330,7 @@ class RowStore:
         except OSError as error:
             raise self._unreadable(error) from None
 
-    def _load(self, file: BinaryIO, numbers: Numbers) -> Csr:
+    def _load(self, file: BinaryIO, numbers: Ints) -> Csr:
         stored = [StoredBlock(*block) for block in self._blocks[numbers].tolist()]
         try:
             rows = read_blocks(file, stored, np.dtype(self._index.columns), self._unchecked[numbers].tolist())

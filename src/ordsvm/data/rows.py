@@ -7,13 +7,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from ordsvm import _core
+from ordsvm._typing import Ints
 
 
 class RowSource(Protocol):
-    """Blocks of rows, shown as often as a solver wants to pass over them."""
+    """Row blocks, for any number of passes."""
 
     n_samples: int
     n_features: int
@@ -21,7 +21,7 @@ class RowSource(Protocol):
     def blocks(self) -> Iterator[tuple[int, _core.Block]]:
         """The number of the first row of a block, and the block; from the first row to the last."""
 
-    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int | NDArray[np.int64], _core.Block]]:
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int | Ints, _core.Block]]:
         """All rows in random blocks: the number of the first row of a block or the numbers of all, and the block."""
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.checks import as_floats, check_number, shortened
 from ordsvm.data.row_blocks import VALUE, StoredBlock, write_block
 from ordsvm.labels import label_array, ordered_dtype_categories
@@ -40,7 +41,7 @@ class Spool:
         self.n_samples = 0
         self.lowest_column, self.highest_column = INT32_MAX, -1
         self._labels: list[NDArray[Any]] = []
-        self._weights: list[NDArray[np.float64]] = []
+        self._weights: list[Floats] = []
         self._file, self._size = file, size
         self._received = 0
         self._start_block()
@@ -76,7 +77,7 @@ class Spool:
     def labels(self) -> NDArray[Any]:
         return np.concatenate(self._labels)
 
-    def weights(self) -> NDArray[np.float64] | None:
+    def weights(self) -> Floats | None:
         return np.concatenate(self._weights) if self._weights else None
 
     def _add_rows(self, X: sp.csr_array) -> None:
@@ -95,8 +96,8 @@ class Spool:
             else:
                 self._write_block()
 
-    def _last_that_fits(self, ends: NDArray[np.int64], first: int) -> int:
-        """Behind the rows, from `first` on, that the block has room for; an empty block has room for any row."""
+    def _last_that_fits(self, ends: Ints, first: int) -> int:
+        """Behind the rows, from `first` on, that fit into the block; into an empty one, any row does."""
         last = int(np.searchsorted(ends, ends[first] + self._size.bytes - self._bytes, side="right")) - 1
         if self._size.rows is not None:
             last = min(last, first + int(self._size.rows) - self._rows)
@@ -156,9 +157,7 @@ def _checked_labels(y: Any, X: Any, earlier: list[NDArray[Any]]) -> NDArray[Any]
     return labels.copy()
 
 
-def _checked_weights(
-    weight: Any, X: Any, earlier: list[NDArray[np.float64]], is_first: bool
-) -> list[NDArray[np.float64]]:
+def _checked_weights(weight: Any, X: Any, earlier: list[Floats], is_first: bool) -> list[Floats]:
     """The weights of the rows, or nothing."""
     if not is_first and (weight is None) == bool(earlier):
         raise ValueError("sample weights have to come with all blocks or with none.")

@@ -1,4 +1,4 @@
-"""The files of a row store, and the small one among them that says what lies in the others."""
+"""The files of a row store, and the small one among them that describes the others."""
 
 from __future__ import annotations
 

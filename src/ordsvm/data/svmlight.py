@@ -23,7 +23,7 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 def svmlight_blocks(path: str | os.PathLike[str]) -> Iterator[tuple[Any, np.ndarray]]:
     """Blocks (X, y) with columns as they stand in the file. Query ids are left out.
 
-    How many features there are is known at the end only: until then every block is as wide as can be.
+    The number of features follows from the last line at the earliest: until then every block is as wide as can be.
     """
     line = 1
     for text in _pieces(path):

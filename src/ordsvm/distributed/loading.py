@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard
 from ordsvm.estimators.base import readable
 from ordsvm.estimators.validation import check_magnitude, check_sample_weight, check_targets, weights_or_none
 from ordsvm.labels import label_array, ordered_dtype_categories, rank_codes
 from ordsvm.solvers.linear.solve import SampleColumns, reach_of, squared_norms
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -32,13 +31,13 @@ class Partition:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the one who formulates has to know of a partition: its size, and its labels with their total weights."""
+    """The part of a partition that the formulation depends on: its size, and its labels with their total weights."""
 
     n_samples: int
     n_features: int
     n_values: int
     labels: NDArray[Any]
-    counts: NDArray[np.int64]
+    counts: Ints
     weights: Floats
     categories: list[Any] | None
 
@@ -112,8 +111,8 @@ def summary(partition: Partition, is_regression: bool) -> Summary:
     )
 
 
-def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The different labels, and which of them everybody has; objects need not have an order."""
+def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """The different labels, and the number of each sample's label among them; objects need not have an order."""
     if labels.dtype.kind != "O":
         return np.unique(labels, return_inverse=True)
     number = {label: place for place, label in enumerate(dict.fromkeys(labels.tolist()))}

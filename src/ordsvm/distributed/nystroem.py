@@ -27,12 +27,10 @@ KERNELS = ("rbf", "poly", "sigmoid", "laplacian", "linear")
 
 
 class NystroemMachine(BaseEstimator):
-    """A kernel machine on distributed rows, approximately: the kernel is that of a map to `n_components` features.
+    """A kernel machine on distributed rows, approximately: a Nyström map to features, then a linear machine.
 
-    The map (scikit-learn's `Nystroem`) is made from so many rows drawn from all blocks, applied to every block where it
-    lies, and a linear machine is trained on what comes out. `result_` proves how good that machine is for the kernel of
-    the map. How far the map's kernel is from the kernel meant, it does not say: compare with more components, on rows
-    held out.
+    The map (scikit-learn's `Nystroem`) is made from rows drawn from all blocks, applied to every block where it lies,
+    and a linear machine is trained on what comes out.
 
     Parameters
     ----------
@@ -41,9 +39,11 @@ class NystroemMachine(BaseEstimator):
     kernel : {"rbf", "poly", "sigmoid", "laplacian", "linear"} or callable, default="rbf"
         As in scikit-learn's Nystroem.
     gamma : float or None, default=None
-        Of the kernels that have one; None is 1 / n_features.
-    degree, coef0 : float, default=3 and 0
-        Of the kernels that have them.
+        Of the "rbf", "poly", "sigmoid" and "laplacian" kernels; None is 1 / n_features.
+    degree : float, default=3
+        Of the "poly" kernel.
+    coef0 : float, default=0.0
+        Of the "poly" and "sigmoid" kernels.
     n_components : int, default=300
         Rows drawn for the map, at most as many as there are; blocks become float32 arrays with so many columns.
     random_state : int, RandomState or None, default=None
@@ -51,10 +51,42 @@ class NystroemMachine(BaseEstimator):
 
     Attributes
     ----------
-    machine_ : the trained linear machine
-    map_ : the fitted Nystroem
-    result_ : `FitResult` of machine_: its duality gap is that of the approximate problem
-    classes_ : the labels, for classifiers
+    machine_ : estimator of ordsvm.distributed
+        The trained linear machine.
+    map_ : sklearn.kernel_approximation.Nystroem
+        The fitted map.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X is a data frame.
+
+    See Also
+    --------
+    ordsvm.distributed.LinearSVOR : The linear machine by itself.
+    ordsvm.SVOR : The exact kernel machine, for rows in memory.
+
+    Notes
+    -----
+    `result_` proves how good the linear machine is for the kernel of the map. It does not say how far that is from the
+    kernel meant: compare with more components, on rows held out.
+
+    References
+    ----------
+    .. [1] C. Williams, M. Seeger, "Using the Nyström method to speed up kernel machines", NIPS 2000.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> from ordsvm.distributed import NystroemMachine
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> rows, labels = da.from_array(X, chunks=(221, 10)), da.from_array(y, chunks=221)
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    ...     model = NystroemMachine(n_components=50, random_state=0).fit(rows, labels, client=client)
+    >>> model.predict(X).shape
+    (442,)
     """
 
     machine_: DistributedMachine
@@ -91,7 +123,24 @@ class NystroemMachine(BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Client | None = None) -> Self:
-        """Trains on distributed rows, given as to the linear machines."""
+        """Train on distributed rows, given as to the linear machines.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or list of delayed blocks
+            The rows; without y, a list of delayed tuples (X, y) or (X, y, sample_weight).
+        y : dask array, dask series or list of delayed blocks, default=None
+            Labels or targets, divided as X is.
+        sample_weight : dask array, dask series or list of delayed blocks, default=None
+            Weights, divided as X is.
+        client : distributed.Client or None, default=None
+            The cluster; None: the current client, or else a cluster of threads in this process while training lasts.
+
+        Returns
+        -------
+        NystroemMachine
+            The fitted machine.
+        """
         self._check_parameters()
         blocks = blocks_of(X, y, sample_weight)
         with connected(client) as client:
@@ -108,19 +157,47 @@ class NystroemMachine(BaseEstimator):
 
     @property
     def result_(self) -> FitResult:
+        """The `FitResult` of `machine_`: its duality gap is that of the approximate problem."""
         return self.machine_.result_
 
     @property
     def classes_(self) -> Any:
+        """The labels, for classifiers."""
         return self.machine_.classes_
 
     def predict(self, X: Any) -> Any:
-        """What the linear machine predicts of the mapped rows; of distributed rows not computed yet."""
+        """Predict from the mapped rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, dask array, dask data frame or list of delayed blocks
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), dask array or list of delayed blocks
+            Labels or targets; of distributed rows not computed yet.
+        """
         check_is_fitted(self, "machine_")
         return map_blocks(X, self._predict, self.n_features_in_) if is_distributed(X) else self._predict(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """As the linear machine has it, for rows in memory."""
+        """Score predictions of rows in memory as the linear machine does.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels or targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+
+        Returns
+        -------
+        float
+            Accuracy, or R² for regressors.
+        """
         check_is_fitted(self, "machine_")
         return float(self.machine_.score(self._map(X), y, sample_weight))
 

@@ -1,4 +1,4 @@
-"""What a user gives as distributed rows, as blocks of rows with their labels."""
+"""Distributed rows as blocks with their labels: dask arrays, data frames, lists of delayed blocks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Block:
 
 
 def blocks_of(X: Any, y: Any, sample_weight: Any = None) -> list[Block]:
-    """The blocks of rows with those of labels and weights, if they fit together as far as can be known by now."""
+    """The blocks of rows with those of labels and weights, if they match as far as their metadata say."""
     rows = _pieces("X", X)
     columns = [None] * len(rows) if y is None else _matching("y", y, X, rows)
     weights = [None] * len(rows) if sample_weight is None else _matching("sample_weight", sample_weight, X, rows)
@@ -47,8 +47,8 @@ def _pieces(name: str, data: Any) -> list[Any]:
 
 def _chunks(name: str, data: Array) -> list[Any]:
     if data.ndim > 2 or (name == "X" and data.ndim < 2):
-        wanted = "two" if name == "X" else "one"
-        raise ValueError(f"{name} has {data.ndim} dimensions, not {wanted}: reshape it.")
+        expected = "two" if name == "X" else "one"
+        raise ValueError(f"{name} has {data.ndim} dimensions, not {expected}: reshape it.")
     if data.ndim == 2 and data.numblocks[1] > 1:
         raise ValueError(
             f"{name} is divided into {data.numblocks[1]} chunks of columns: a row has to lie in one chunk; use "
@@ -58,7 +58,7 @@ def _chunks(name: str, data: Array) -> list[Any]:
 
 
 def _matching(name: str, data: Any, X: Any, rows: list[Any]) -> list[Any]:
-    """The pieces of labels or weights, as many as there are of rows and, where that is known, of their sizes."""
+    """The pieces of labels or weights: as many as there are of rows and, where sizes are known, of the same sizes."""
     pieces = _pieces(name, data)
     if len(pieces) != len(rows):
         raise ValueError(

@@ -23,14 +23,48 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class ModelFileError(ValueError):
-    """The file is not a model file, or damaged, or of a version from the future."""
+    """The file is not a model file, or damaged, or of a later version of the format."""
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Writes a fitted model to a file of arrays and JSON, whole or not at all.
+    """Write a fitted model to a file of arrays and JSON, whole or not at all.
 
-    Every estimator of ordsvm with data for parameters can be saved; one that holds code, such as a kernel function or
-    somebody else's estimator, needs pickle or skops. A `callback` is left out.
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of ordsvm whose parameters are data. A `callback` is left out.
+    path : str or path-like
+        The file to write; one of that name is replaced.
+
+    Raises
+    ------
+    TypeError
+        Where the model holds code, such as a callable kernel or an estimator of another library: these need pickle or
+        skops.
+    OSError
+        Where the file cannot be written.
+
+    See Also
+    --------
+    load : Reads the file.
+    to_onnx : Exports a threshold model for other runtimes.
+
+    Notes
+    -----
+    The file is in the safetensors format; nothing in it is ever executed. docs/model_file.md describes it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ordsvm import SVOR, load, save
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = SVOR().fit(X[:50], y[:50])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/model.safetensors")
+    ...     again = load(f"{folder}/model.safetensors")
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
     """
     safetensors = _safetensors()
     check_is_fitted(model)
@@ -50,10 +84,42 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model in a file that `save` has written.
+    """Read the model in a file that `save` has written.
 
     Loading runs no code from the file and takes no more memory than the file has bytes, give or take a constant factor.
-    A file that is truncated, altered or made up gets a `ModelFileError` that says so.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        The fitted model.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is truncated, altered, made up, or of a later version of the format.
+    OSError
+        Where it cannot be read.
+
+    See Also
+    --------
+    save : Writes the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ordsvm import LinearSVOR, load, save
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(LinearSVOR().fit(X[:50], y[:50]), f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors")
+    LinearSVOR()
     """
     name = os.fspath(path)
     arrays, header = _read(path, name)

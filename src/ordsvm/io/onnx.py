@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats
 from ordsvm.files import replacing
 from ordsvm.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
 
@@ -17,11 +18,45 @@ OPSET = 18
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
-    """The ONNX model of a fitted threshold model, with a kernel or linear; also written to `path` if there is one.
+    """Export a fitted threshold model, with a kernel or linear, as an ONNX model.
 
-    Its input `X` is a batch of dense samples in float64 (for a precomputed kernel: its rows); its outputs are `score`
+    Parameters
+    ----------
+    model : estimator
+        A fitted model with one score and `thresholds_`, such as `SVOR` or `LinearSVOR`, or a `RoundedRegressor` around
+        a regressor of ordsvm.
+    path : str or path-like, default=None
+        A file to write the ONNX model to as well.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The ONNX model.
+
+    Raises
+    ------
+    TypeError
+        Where the model is not a threshold model, or has a callable kernel.
+
+    See Also
+    --------
+    save : Writes a model file that ordsvm reads again.
+
+    Notes
+    -----
+    The input `X` is a batch of dense samples in float64 (for a precomputed kernel: its rows); the outputs are `score`
     (float64), `rank` (int64, from 0) and `label` (int64, float64 or string, as in `classes_`). Sparse support vectors
     become dense ones.
+
+    Examples
+    --------
+    >>> from ordsvm import LinearSVOR, to_onnx
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> proto = to_onnx(LinearSVOR().fit(X[:50], y[:50]))
+    >>> [output.name for output in proto.graph.output]
+    ['score', 'rank', 'label']
     """
     onnx = _onnx()
     check_is_fitted(model)
@@ -70,7 +105,7 @@ def _linear_or_kernel(graph: _Graph, model: Any) -> str:
     return graph.add("MatMul", _kernel_values(graph, kernel, vectors), weights)
 
 
-def _kernel_values(graph: _Graph, kernel: Any, vectors: NDArray[np.float64]) -> str:
+def _kernel_values(graph: _Graph, kernel: Any, vectors: Floats) -> str:
     """k(x, v) for every sample and support vector."""
     if isinstance(kernel, RBF):
         exponent = graph.add("Mul", _squared_distances(graph, vectors), graph.constant(np.float64(-kernel.gamma)))
@@ -80,7 +115,7 @@ def _kernel_values(graph: _Graph, kernel: Any, vectors: NDArray[np.float64]) -> 
         return graph.add("Exp", exponent)
     if not isinstance(kernel, Polynomial | Sigmoid):
         raise TypeError(
-            f"to_onnx knows the library's own kernels, not {type(kernel).__name__}: train with one of them."
+            f"to_onnx exports the library's own kernels, not {type(kernel).__name__}: train with one of them."
         )
     # gamma goes into the vectors: ONNX Runtime would fuse a factor of its own into the product, in float32
     product = graph.add("MatMul", "X", graph.constant(kernel.gamma * vectors.T))
@@ -90,7 +125,7 @@ def _kernel_values(graph: _Graph, kernel: Any, vectors: NDArray[np.float64]) -> 
     return graph.add("Pow", inner, graph.constant(np.float64(kernel.degree)))
 
 
-def _squared_distances(graph: _Graph, vectors: NDArray[np.float64]) -> str:
+def _squared_distances(graph: _Graph, vectors: Floats) -> str:
     """‖x‖² + ‖v‖² − 2x·v, about the mean of the support vectors so that little cancels; none below 0."""
     centre = vectors.mean(axis=0) if len(vectors) else np.zeros(vectors.shape[1])
     vectors = vectors - centre
@@ -101,7 +136,7 @@ def _squared_distances(graph: _Graph, vectors: NDArray[np.float64]) -> str:
     return graph.add("Max", graph.add("Add", sums, products), graph.constant(np.float64(0.0)))
 
 
-def _city_distances(graph: _Graph, vectors: NDArray[np.float64]) -> str:
+def _city_distances(graph: _Graph, vectors: Floats) -> str:
     """Σ_j |x_j − v_j|, a feature at a time: all at once would take features times the memory."""
     helper, onnx = graph.onnx.helper, graph.onnx
     double = onnx.TensorProto.DOUBLE
@@ -128,7 +163,7 @@ def _city_distances(graph: _Graph, vectors: NDArray[np.float64]) -> str:
     return graph.add("Scan", zeros, columns, graph.constant(vectors.T.copy()), body=body, num_scan_inputs=2)
 
 
-def _ranks(graph: _Graph, score: str, thresholds: NDArray[np.float64], classes: NDArray[Any]) -> None:
+def _ranks(graph: _Graph, score: str, thresholds: Floats, classes: NDArray[Any]) -> None:
     """The first k with f < b_k, the last rank if there is none: a threshold at infinity stands for it."""
     column = graph.add("Unsqueeze", score, graph.constant(np.array([1])))
     below = graph.add("Less", column, graph.constant(np.append(thresholds, np.inf)[np.newaxis]))

@@ -38,8 +38,8 @@ def record_classes() -> dict[str, type]:
 
 
 def _kernel_classes(parent: type[Any]) -> Iterator[type]:
-    """The library's own kernels; that of a function is code, not data."""
+    """The library's own kernels; a callable kernel is code, not data."""
     for kind in parent.__subclasses__():
         yield from _kernel_classes(kind)
-        if is_dataclass(kind) and kind.__module__ == kernels.Kernel.__module__ and kind is not kernels.Custom:
+        if is_dataclass(kind) and kind.__module__ == kernels.RBF.__module__ and kind is not kernels.Custom:
             yield kind

@@ -106,7 +106,7 @@ def _check_counts(counts: dict[str, int]) -> None:
 
 def _trial_samples(model: Any, size: int) -> Any:
     """Samples of zeros: sparse, so that they take no memory whatever the number of features is said to be."""
-    if hasattr(model, "trial_samples"):  # it knows best what it can predict
+    if hasattr(model, "trial_samples"):  # a model that makes its own
         return model.trial_samples(N_TRIALS)
     n_features = model.n_features_in_
     tags = get_tags(model).input_tags

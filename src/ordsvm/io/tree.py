@@ -2,14 +2,14 @@
 
 Numbers, strings, true, false, null and lists stand for themselves. Everything else is an object with one key, which
 says what it is; docs/model_file.md has the table. `Writer` collects the arrays, `Reader` hands each out once, so that
-a small file cannot ask for more memory than it has bytes.
+a small file cannot take more memory than it has bytes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -27,7 +27,7 @@ OTHERS_STATE = ("_metadata_request", "_skl", "_sklearn", "_callbacks")  # what s
 
 
 class Unsaveable(TypeError):
-    """Something that arrays and JSON can't hold."""
+    """A value that arrays and JSON cannot hold."""
 
 
 class Writer:
@@ -132,7 +132,7 @@ class Reader:
         return self._kinds[kind](content)
 
     def left_over(self) -> list[str]:
-        """Arrays that nothing has asked for."""
+        """Names of the arrays that no value refers to."""
         return sorted(self._arrays)
 
     def _float(self, text: Any) -> float:
@@ -205,9 +205,13 @@ class Reader:
 
 
 def checked_record(kind: Any, values: dict[str, Any]) -> None:
-    """Whether a record has its fields, and numbers and strings where they belong."""
+    """Raises unless a record has its fields, with numbers and strings where they belong.
+
+    A field that has a default may be missing: files of an earlier version do not have it.
+    """
     hints = get_type_hints(kind)
-    if set(values) != {field.name for field in fields(kind)}:
+    required = {field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING}
+    if not required <= set(values) <= {field.name for field in fields(kind)}:
         raise ValueError(f"{kind.__name__} of this version has other fields than {', '.join(sorted(values)) or 'none'}")
     for name, value in values.items():
         hint = hints[name]

@@ -1,13 +1,12 @@
 """Kernels: what they are, and the matrices of their values."""
 
+from ordsvm.kernels.base import Kernel, NativeKernel
 from ordsvm.kernels.kernels import (
     NAMES,
     RBF,
     Custom,
-    Kernel,
     Laplacian,
     Linear,
-    NativeKernel,
     Polynomial,
     Precomputed,
     Sigmoid,

@@ -12,7 +12,8 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats, Ints
-from ordsvm.kernels.kernels import Custom, Kernel
+from ordsvm.kernels.base import Kernel
+from ordsvm.kernels.kernels import Custom
 from ordsvm.kernels.matrix import KernelMatrix
 
 T = TypeVar("T")

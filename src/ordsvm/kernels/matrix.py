@@ -9,7 +9,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats, Ints
-from ordsvm.kernels.kernels import Kernel
+from ordsvm.kernels.base import Kernel
 
 LARGEST_VALUE = 1e150  # of a kernel: products of two do not overflow
 LARGEST_FLOAT_VALUE = 1e30  # the same for rows in float32

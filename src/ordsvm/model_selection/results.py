@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ordsvm._typing import Floats
 from ordsvm.model_selection.paths import Outcome, Parameters
 
 Table = dict[str, Any]
@@ -48,12 +49,12 @@ def _parameter_columns(candidates: Sequence[Parameters]) -> Table:
     return columns
 
 
-def _score_columns(name: str, values: NDArray[np.float64]) -> Table:
+def _score_columns(name: str, values: Floats) -> Table:
     splits = {f"split{fold}_{name}": column for fold, column in enumerate(values.T)}
     return splits | {f"mean_{name}": values.mean(axis=1), f"std_{name}": values.std(axis=1)}
 
 
-def _ranks(mean: NDArray[np.float64]) -> NDArray[np.int32]:
+def _ranks(mean: Floats) -> NDArray[np.int32]:
     """1 is best, equal means have equal ranks; a candidate that failed on a fold comes last."""
     if np.isnan(mean).all():
         return np.ones(len(mean), dtype=np.int32)

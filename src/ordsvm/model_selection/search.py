@@ -22,23 +22,18 @@ from ordsvm.model_selection.results import Table, results_table
 
 
 class OrdinalSearchCV(GridSearchCV):
-    """Cross-validated search for the parameters of a machine, with the results and habits of `GridSearchCV`.
+    """Cross-validated search for the parameters of a model, with the results and conventions of `GridSearchCV`.
 
-    It gives the answers of `GridSearchCV`, up to what `tol` leaves open, in less time. A kernel matrix is computed
-    once for each set of kernel parameters and shared by all C and all folds. C runs upwards, and every fit starts from
-    the one before, or from that of the kernel before. Samples to be tested are part of the fit, without a price, so
-    that their scores are known at its end. Folds run side by side, in threads that share the matrices. A machine with
-    solver="auto" is trained by steps on pairs and, where that takes long, by Newton's method, to the same `tol`; the
-    best one is trained again by the machine's own solver. Other estimators than the machines of this package are
-    searched as `GridSearchCV` does it.
+    It gives the answers of `GridSearchCV`, up to what `tol` leaves open, in less time.
 
     Parameters
     ----------
-    estimator : estimator, or a pipeline that ends in one
-        The steps before the last are fitted once a fold, if the grid leaves their parameters alone.
+    estimator : estimator
+        A model, or a pipeline that ends in one. The steps before the last are fitted once a fold, if the grid leaves
+        their parameters alone.
     param_grid : "two-stage", dict or list of dicts, default="two-stage"
-        "two-stage" is the search of Chu & Keerthi (2007): 7 × 7 values of log10 C and log10 κ from −3 to 3, where
-        gamma = κ/2, then 9 × 9 spaced by 0.2 around the best. Machines without gamma search for C alone.
+        "two-stage" is the search of Chu & Keerthi [1]_: 7 × 7 values of log10 C and log10 κ from −3 to 3, where
+        gamma = κ/2, then 9 × 9 spaced by 0.2 around the best. Models without gamma search for C alone.
     scoring : str, callable, list, tuple or dict, default="mae"
         A name from `ordsvm.metrics.SCORERS` or of scikit-learn, a scorer, or several. None is the estimator's own.
     n_jobs : int or None, default=None
@@ -47,21 +42,73 @@ class OrdinalSearchCV(GridSearchCV):
         As in `GridSearchCV`: the best parameters are used to train on all samples; a str names the scorer to go by.
     cv : int, splitter or iterable, default=None
         None is 5 folds. Folds given by their number are those of scikit-learn: of classifiers each has its share of
-        every rank, in the order of the rows. If rows are sorted, shuffle them or give
-        StratifiedKFold(5, shuffle=True, random_state=0).
+        every rank, in the order of the rows. If rows are sorted, shuffle them or give StratifiedKFold(5, shuffle=True,
+        random_state=0).
     verbose : int, default=0
         Passed on to joblib.
-    error_score : "raise" or number, default=nan
+    error_score : "raise" or float, default=nan
         The score of a fit that fails.
     return_train_score : bool, default=False
-        Whether scores of the training samples are wanted too.
+        Whether scores of the training samples are computed too.
     memory_limit : float, default=1000
-        Megabytes for kernel matrices. Where they need more, machines compute the rows they need, each for itself.
+        Megabytes for kernel matrices. Where they need more, models compute the rows they need, each for itself.
 
     Attributes
     ----------
-    cv_results_ : dict of arrays, as in `GridSearchCV`; with two stages also "stage", 1 or 2
-    best_estimator_, best_params_, best_index_, best_score_, scorer_, n_splits_, refit_time_, multimetric_
+    cv_results_ : dict of str to ndarray
+        As in `GridSearchCV`; with two stages also "stage", 1 or 2.
+    best_estimator_ : estimator
+        The model with the best parameters, trained on all samples.
+    best_params_ : dict
+        The best parameters.
+    best_index_ : int
+        Their place in `cv_results_`.
+    best_score_ : float
+        Their mean score.
+    scorer_ : callable or dict of str to callable
+        The scorer, or several by name.
+    n_splits_ : int
+        Number of folds.
+    refit_time_ : float
+        Seconds of the training on all samples.
+    multimetric_ : bool
+        Whether there are several scorers.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, lowest first.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X is a data frame.
+
+    See Also
+    --------
+    sklearn.model_selection.GridSearchCV : Search for the parameters of any estimator.
+    ordsvm.plotting.SearchDisplay : Picture of the search.
+
+    Notes
+    -----
+    A kernel matrix is computed once for each set of kernel parameters and shared by all C and all folds. C runs
+    upwards, and every fit starts from the one before, or from that of the kernel before. Samples to be tested are part
+    of the fit with a C of 0, so that their scores are known at its end. Folds run side by side, in threads that share
+    the matrices. A model with solver="auto" is trained by steps on pairs and, where that takes long, by Newton's
+    method, to the same `tol`; the best one is trained again by the model's own solver. Other estimators than those of
+    this package are searched as `GridSearchCV` does it.
+
+    References
+    ----------
+    .. [1] W. Chu, S. S. Keerthi, "Support vector ordinal regression", Neural Computation 19, 2007, §6.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR, OrdinalSearchCV
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> search = OrdinalSearchCV(SVOR(), {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1]}, cv=3).fit(X[:90], y[:90])
+    >>> sorted(search.best_params_)
+    ['C', 'gamma']
+    >>> search.predict(X[90:]).shape
+    (352,)
     """
 
     def __init__(
@@ -92,7 +139,24 @@ class OrdinalSearchCV(GridSearchCV):
         self.memory_limit = memory_limit
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Tries all parameters and trains the best ones on all samples."""
+        """Try all parameters and train the best ones on all samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,), default=None
+            Their labels or targets.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of samples, for splitters that keep them together.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        OrdinalSearchCV
+            The fitted search.
+        """
         check_positive("memory_limit", self.memory_limit)
         if isinstance(self.param_grid, str):
             check_choice("param_grid", self.param_grid, ["two-stage"])

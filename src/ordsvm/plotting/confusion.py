@@ -10,30 +10,91 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Ints
 from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 from ordsvm.plotting.display import Display, colour_map
 
 
 @dataclass(eq=False)
 class OrdinalConfusionDisplay(Display):
-    """True ranks down, predicted ranks across; colour is the share of the true rank, frames mark the right answers.
+    """The confusion matrix of ranks: true ranks down, predicted ranks across.
 
-    matrix    how many samples of a true rank (row) were predicted to have a rank (column)
-    classes   the labels, lowest first
+    Colour is the share of the true rank; frames mark the right predictions.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_classes, n_classes)
+        Numbers of samples of a true rank (row) that were predicted to have a rank (column).
+    classes : ndarray of shape (n_classes,)
+        The labels, lowest first.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    sklearn.metrics.ConfusionMatrixDisplay : The confusion matrix of classes without order.
+
+    Examples
+    --------
+    >>> from ordsvm.plotting import OrdinalConfusionDisplay
+    >>> display = OrdinalConfusionDisplay.from_predictions([0, 1, 2, 2], [0, 1, 2, 1])
+    >>> display.matrix
+    array([[1, 0, 0],
+           [0, 1, 0],
+           [0, 1, 1]])
     """
 
-    matrix: NDArray[np.int64]
+    matrix: Ints
     classes: NDArray[Any]
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draws what a fitted classifier predicts for X against the labels y."""
+        """Draw what a fitted classifier predicts for X against the labels y.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted classifier.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their true labels.
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        OrdinalConfusionDisplay
+            The display.
+        """
         check_is_fitted(estimator)
         return cls.from_predictions(y, estimator.predict(X), categories=estimator.classes_, ax=ax)
 
     @classmethod
     def from_predictions(cls, y_true: Any, y_pred: Any, *, categories: Any = None, ax: Any = None) -> Self:
-        """`categories` lists the labels, lowest first; without it an ordered dtype of y_true does, or their values."""
+        """Draw predicted labels against true ones.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            The true labels.
+        y_pred : array-like of shape (n_samples,)
+            The predicted labels.
+        categories : array-like of shape (n_classes,), default=None
+            All labels, lowest first; None: the order of an ordered dtype of `y_true`, or else of the values.
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        OrdinalConfusionDisplay
+            The display.
+        """
         if categories is None:
             categories = ordered_dtype_categories(y_true)
         true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
@@ -42,6 +103,18 @@ class OrdinalConfusionDisplay(Display):
         return cls(confusion_matrix(*codes, labels=np.arange(len(classes))), classes).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
+        """Draw the matrix.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        OrdinalConfusionDisplay
+            The display.
+        """
         axes = self._axes(ax)
         n = len(self.classes)
         share = self.matrix / np.maximum(self.matrix.sum(axis=1, keepdims=True), 1)

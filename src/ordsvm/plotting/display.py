@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
+
+from ordsvm._typing import Floats
 
 
 class Display:
@@ -30,7 +31,7 @@ def machine_of(estimator: Any) -> Any:
     return machine_of(estimator[-1]) if isinstance(estimator, Pipeline) else estimator
 
 
-def rank_colours(n_ranks: int) -> NDArray[np.float64]:
+def rank_colours(n_ranks: int) -> Floats:
     """One colour a rank, from dark to light."""
     return _pyplot().get_cmap("viridis")(np.linspace(0.05, 0.95, n_ranks))
 

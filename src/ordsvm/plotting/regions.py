@@ -9,32 +9,85 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.plotting.display import Display, rank_colours
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)
 class DecisionRegionsDisplay(Display):
-    """The plane coloured by predicted rank, with the samples on it.
+    """The plane of two features coloured by predicted rank, with the samples on it.
 
-    first, second   the coordinates of a grid; ranks: what is predicted there, a row for every value of `second`
-    samples, codes   to be drawn on it, with their true ranks
-    names, classes   of the features; of the ranks, lowest first
+    Parameters
+    ----------
+    first : ndarray of shape (resolution,)
+        Coordinates of the grid along the first feature.
+    second : ndarray of shape (resolution,)
+        Coordinates along the second feature.
+    ranks : ndarray of shape (resolution, resolution)
+        Predicted ranks, a row for every value of `second`.
+    samples : ndarray of shape (n_samples, 2)
+        Samples to draw.
+    codes : ndarray of shape (n_samples,)
+        Their true ranks, 0 for the lowest.
+    names : tuple of two str
+        Names of the features.
+    classes : ndarray of shape (n_classes,)
+        The labels, lowest first.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    sklearn.inspection.DecisionBoundaryDisplay : Boundaries of classifiers without order.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> from ordsvm.plotting import DecisionRegionsDisplay
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = X[:40, 2:4]
+    >>> display = DecisionRegionsDisplay.from_estimator(SVOR().fit(X, y[:40]), X, y[:40], resolution=20)
+    >>> display.ranks.shape
+    (20, 20)
     """
 
     first: Floats
     second: Floats
-    ranks: NDArray[np.int64]
+    ranks: Ints
     samples: Floats
-    codes: NDArray[np.int64]
+    codes: Ints
     names: tuple[str, str]
     classes: NDArray[Any]
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, resolution: int = 200, ax: Any = None) -> Self:
-        """Draws the regions of a fitted classifier around the samples X, which have two features."""
+        """Draw the regions of a fitted classifier around samples with two features.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted classifier with two features.
+        X : array-like of shape (n_samples, 2)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their true labels.
+        resolution : int, default=200
+            Points of the grid along each feature.
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        DecisionRegionsDisplay
+            The display.
+        """
         check_is_fitted(estimator)
         samples = check_array(X)
         if samples.shape[1] != 2:
@@ -44,14 +97,26 @@ class DecisionRegionsDisplay(Display):
         first, second = (np.linspace(low[j], high[j], resolution) for j in (0, 1))
         points = np.column_stack([np.tile(first, resolution), np.repeat(second, resolution)])
         names = getattr(estimator, "feature_names_in_", None)
-        asked = type(X)(points, columns=names) if names is not None and hasattr(X, "columns") else points
-        predicted = rank_codes(np.asarray(estimator.predict(asked)), estimator.classes_)
+        grid = type(X)(points, columns=names) if names is not None and hasattr(X, "columns") else points
+        predicted = rank_codes(np.asarray(estimator.predict(grid)), estimator.classes_)
         codes = rank_codes(label_array(y), estimator.classes_)
         shown = ("first feature", "second feature") if names is None else (str(names[0]), str(names[1]))
         regions = predicted.reshape(resolution, resolution)
         return cls(first, second, regions, samples, codes, shown, estimator.classes_).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
+        """Draw the regions and the samples.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        DecisionRegionsDisplay
+            The display.
+        """
         axes = self._axes(ax)
         n = len(self.classes)
         colours = rank_colours(n)

@@ -10,30 +10,73 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.plotting.display import Display, machine_of, rank_colours
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)
 class ScoresDisplay(Display):
-    """A row for every true rank with the scores of its samples, and the thresholds as lines across.
+    """Scores by true rank, with the thresholds that cut them.
 
-    score        one number a sample
-    codes        the true ranks of the samples, 0 for the lowest
-    thresholds   of the machine
-    classes      the labels, lowest first
+    Parameters
+    ----------
+    score : ndarray of shape (n_samples,)
+        The score of every sample.
+    codes : ndarray of shape (n_samples,)
+        Their true ranks, 0 for the lowest.
+    thresholds : ndarray of shape (n_classes - 1,)
+        The thresholds of the model.
+    classes : ndarray of shape (n_classes,)
+        The labels, lowest first.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    OrdinalConfusionDisplay : True and predicted ranks.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> from ordsvm.plotting import ScoresDisplay
+    >>> X, y = load_diabetes_ranks(3)
+    >>> display = ScoresDisplay.from_estimator(SVOR().fit(X[:50], y[:50]), X[:50], y[:50])
+    >>> display.thresholds.shape
+    (2,)
     """
 
     score: Floats
-    codes: NDArray[np.int64]
+    codes: Ints
     thresholds: Floats
     classes: NDArray[Any]
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draws the scores that a fitted threshold model gives to X, by the labels y."""
+        """Draw the scores that a fitted threshold model gives to X, by the labels y.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted threshold model, or a pipeline or search that ends in one.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their true labels.
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        ScoresDisplay
+            The display.
+        """
         check_is_fitted(estimator)
         machine = machine_of(estimator)
         if not hasattr(machine, "thresholds_"):
@@ -47,7 +90,20 @@ class ScoresDisplay(Display):
         return cls(score, codes, machine.thresholds_, estimator.classes_).plot(ax)
 
     def plot(self, ax: Any = None, *, seed: int = 0) -> Self:
-        """Points are spread at random, drawn by `seed`, over the height of their row; boxes hold the middle half."""
+        """Draw a row of points and a box, which holds the middle half, for every true rank.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+        seed : int, default=0
+            Seed of the heights of the points, which are spread at random over their row.
+
+        Returns
+        -------
+        ScoresDisplay
+            The display.
+        """
         axes = self._axes(ax)
         height = np.random.default_rng(seed).uniform(-0.32, 0.32, len(self.codes))
         size = float(np.clip(4000 / len(self.codes), 2, 18))

@@ -6,22 +6,49 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats
 from ordsvm.model_selection.grids import short_number
 from ordsvm.plotting.display import Display, colour_map
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)
 class SearchDisplay(Display):
-    """Mean scores as a heat map, log10 C across and log10 gamma up; a ring marks the best.
+    """Mean scores of a search as a heat map, log10 C across and log10 gamma up; a ring marks the best.
 
-    C, gamma   the values tried, ascending
-    score      a row for every gamma and a column for every C; NaN where a pair was not tried
-    name       of the score
+    Parameters
+    ----------
+    C : ndarray of shape (n_C,)
+        The values of C tried, ascending.
+    gamma : ndarray of shape (n_gamma,)
+        The values of gamma tried, ascending.
+    score : ndarray of shape (n_gamma, n_C)
+        Mean scores; NaN where a pair was not tried.
+    name : str
+        The name of the score.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    ordsvm.OrdinalSearchCV : The search.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR, OrdinalSearchCV
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> from ordsvm.plotting import SearchDisplay
+    >>> X, y = load_diabetes_ranks(3)
+    >>> grid = {"C": [0.1, 1.0], "gamma": [0.001, 0.01]}
+    >>> search = OrdinalSearchCV(SVOR(), grid, cv=3).fit(X[:60], y[:60])
+    >>> SearchDisplay.from_estimator(search).score.shape
+    (2, 2)
     """
 
     C: Floats
@@ -31,10 +58,25 @@ class SearchDisplay(Display):
 
     @classmethod
     def from_estimator(cls, search: Any, *, score: str = "score", stage: int | None = None, ax: Any = None) -> Self:
-        """Draws a fitted search over C and gamma; of a search in two stages the first, unless `stage` is 2.
+        """Draw a fitted search over C and gamma.
 
-        With more parameters in the grid, a point is the best that was found there. `score` is the name of one of
-        several scores.
+        With more parameters in the grid, a point is the best that was found there.
+
+        Parameters
+        ----------
+        search : estimator
+            A fitted `OrdinalSearchCV` or `GridSearchCV`.
+        score : str, default="score"
+            The name of one of several scores.
+        stage : {1, 2} or None, default=None
+            Of a search in two stages, the stage to draw; None: the first.
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        SearchDisplay
+            The display.
         """
         check_is_fitted(search, "cv_results_")
         table = search.cv_results_
@@ -53,6 +95,18 @@ class SearchDisplay(Display):
         return cls(values["C"], values["gamma"], mean, name).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        SearchDisplay
+            The display.
+        """
         axes = self._axes(ax)
         image = axes.imshow(self.score, cmap=colour_map("viridis"), origin="lower", aspect="auto")
         for direction, values in (("x", self.C), ("y", self.gamma)):

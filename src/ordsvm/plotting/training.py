@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats
 from ordsvm.checks import as_floats, check_choice
 from ordsvm.plotting.display import Display, machine_of, rank_colours
-
-Floats = NDArray[np.float64]
 
 QUANTITIES = {
     "relative_gap": "relative duality gap",
@@ -30,9 +28,35 @@ CLOCKS = {"seconds": "seconds", "n_iter": "steps"}
 class ConvergenceDisplay(Display):
     """A quantity of training over time or steps, with a line for every run.
 
-    runs       name → (times or steps, values)
-    quantity   what is drawn: "relative_gap", "gap", "objective", "violation" or "validation_mae"
-    clock      "seconds" or "n_iter"
+    Parameters
+    ----------
+    runs : dict of str to tuple of two ndarrays
+        Name of the run → times or steps, and values.
+    quantity : {"relative_gap", "gap", "objective", "violation", "validation_mae"}
+        The quantity drawn.
+    clock : {"seconds", "n_iter"}
+        Time or steps.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    ThresholdPathDisplay : Thresholds over steps, or over C.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> from ordsvm.plotting import ConvergenceDisplay
+    >>> X, y = load_diabetes_ranks(3)
+    >>> display = ConvergenceDisplay.from_estimator(SVOR(solver="gcd").fit(X[:50], y[:50]))
+    >>> list(display.runs)
+    ['gcd']
     """
 
     runs: dict[str, tuple[Floats, Floats]]
@@ -43,10 +67,26 @@ class ConvergenceDisplay(Display):
     def from_estimator(
         cls, estimator: Any, *, quantity: str = "relative_gap", clock: str = "seconds", ax: Any = None
     ) -> Self:
-        """Draws the fit of a machine, or several, as in {"smo": model, "gcd": other}, in one picture.
+        """Draw the fit of one model, or of several in one picture.
 
-        A fit notes how it goes every fifth of a second, or, with validation samples, every half a step a sample; its
+        A fit records its progress every fifth of a second, or, with validation samples, every half a step a sample; its
         end is drawn in any case.
+
+        Parameters
+        ----------
+        estimator : estimator or dict of str to estimator
+            A fitted model, or several by name, as in {"smo": model, "gcd": other}.
+        quantity : {"relative_gap", "gap", "objective", "violation", "validation_mae"}, default="relative_gap"
+            The quantity to draw.
+        clock : {"seconds", "n_iter"}, default="seconds"
+            Time or steps.
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            The display.
         """
         check_choice("quantity", quantity, QUANTITIES)
         check_choice("clock", clock, CLOCKS)
@@ -59,6 +99,18 @@ class ConvergenceDisplay(Display):
         return cls(runs, quantity, clock).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
+        """Draw the lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            The display.
+        """
         axes = self._axes(ax)
         for name, (time, value) in self.runs.items():
             (line,) = axes.plot(time, value, marker=".", markersize=4, label=name)
@@ -71,7 +123,7 @@ class ConvergenceDisplay(Display):
 
 
 def _trace(result: Any, quantity: str, clock: str) -> tuple[Floats, Floats]:
-    """The looks that a fit took on its way, and its end where that says more."""
+    """The progress that a fit recorded, and its end where that says more."""
     looks = [(getattr(look, clock), getattr(look, quantity)) for look in result.history]
     if hasattr(result, quantity):
         looks.append((getattr(result, clock), getattr(result, quantity)))
@@ -86,9 +138,35 @@ def _trace(result: Any, quantity: str, clock: str) -> tuple[Floats, Floats]:
 class ThresholdPathDisplay(Display):
     """Thresholds as a function of C, or of the steps of one fit.
 
-    at           C, or steps
-    thresholds   a row for each of them
-    clock        "C" or "n_iter"
+    Parameters
+    ----------
+    at : ndarray of shape (n_points,)
+        Values of C, or steps.
+    thresholds : ndarray of shape (n_points, n_classes - 1)
+        The thresholds at each of them.
+    clock : {"C", "n_iter"}
+        What `at` holds.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    ConvergenceDisplay : Gap, objective and violation over time or steps.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> from ordsvm.plotting import ThresholdPathDisplay
+    >>> X, y = load_diabetes_ranks(3)
+    >>> display = ThresholdPathDisplay.from_estimator(SVOR(), X[:50], y[:50], C=[0.1, 1.0, 10.0])
+    >>> display.thresholds.shape
+    (3, 2)
     """
 
     at: Floats
@@ -97,9 +175,25 @@ class ThresholdPathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any = None, y: Any = None, *, C: Any = None, ax: Any = None) -> Self:
-        """Draws thresholds over C, for which clones are trained on X and y, each from where the last one ended.
+        """Draw thresholds over C, or, without X and y, over the steps of a fitted model.
 
-        Without X and y, a fitted model is drawn step by step, as its `result_.history` has it.
+        Parameters
+        ----------
+        estimator : estimator
+            A threshold model; a fitted one where X is None, whose `result_.history` is drawn.
+        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+            Samples to train clones on, each from the solution of the one before.
+        y : array-like of shape (n_samples,), default=None
+            Their labels.
+        C : array-like, default=None
+            The values of C; None: 25 from 0.001 to 1000.
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        ThresholdPathDisplay
+            The display.
         """
         if X is None:
             check_is_fitted(estimator)
@@ -107,12 +201,24 @@ class ThresholdPathDisplay(Display):
             looks = [(look.n_iter, look.thresholds) for look in machine.result_.history]
             looks.append((machine.result_.n_iter, machine.thresholds_))
             return cls(np.array([float(n) for n, _ in looks]), np.array([b for _, b in looks]), "n_iter").plot(ax)
-        prices = np.sort(as_floats("C", np.logspace(-3, 3, 25) if C is None else C))
+        values = np.sort(as_floats("C", np.logspace(-3, 3, 25) if C is None else C))
         model = clone(estimator).set_params(warm_start=True)
-        thresholds = [model.set_params(C=float(price)).fit(X, y).thresholds_ for price in prices]
-        return cls(prices, np.array(thresholds), "C").plot(ax)
+        thresholds = [model.set_params(C=float(C)).fit(X, y).thresholds_ for C in values]
+        return cls(values, np.array(thresholds), "C").plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
+        """Draw a line for every threshold.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to draw on; None: those of a new figure.
+
+        Returns
+        -------
+        ThresholdPathDisplay
+            The display.
+        """
         axes = self._axes(ax)
         for k, colour in enumerate(rank_colours(self.thresholds.shape[1])):
             axes.plot(self.at, self.thresholds[:, k], marker=".", color=colour, label=f"threshold {k + 1}")

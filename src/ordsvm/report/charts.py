@@ -1,4 +1,4 @@
-"""The charts of the report as Plotly figures. Colours, background and fonts are the page's business."""
+"""The charts of the report as Plotly figures. Colours of the background and fonts are set by the page."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from ordsvm._typing import Floats
 from ordsvm.model_selection.grids import short_number
-from ordsvm.report.contents import Judged
+from ordsvm.report.contents import Predictions
 from ordsvm.result import FitResult
 
 POINTS = 3000  # the most samples that are drawn one by one
@@ -19,11 +20,11 @@ SCALE = [[0, "rgba(66,113,214,0)"], [1, "rgba(66,113,214,1)"]]  # on whatever ba
 ACCENT, SECOND, THIRD, RIGHT, WRONG = "#4271d6", "#d9822b", "#8f59c4", "#3a9d6e", "#d6504b"
 
 
-def confusion_chart(judged: Judged) -> go.Figure:
+def confusion_chart(predictions: Predictions) -> go.Figure:
     """Shares of every true rank, with counts."""
-    counts = judged.evaluation.confusion
+    counts = predictions.evaluation.confusion
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    names = labels_of(judged.classes)
+    names = labels_of(predictions.classes)
     hover = "true %{y}, predicted %{x}<br>%{text} rows, %{z:.1%} of this label<extra></extra>"
     heat = go.Heatmap(
         z=share, x=names, y=names, text=counts, texttemplate="%{text}", colorscale=SCALE, zmin=0, zmax=1,
@@ -35,29 +36,29 @@ def confusion_chart(judged: Judged) -> go.Figure:
     return figure
 
 
-def score_chart(judged: Judged, thresholds: NDArray[np.float64]) -> go.Figure:
+def score_chart(predictions: Predictions, thresholds: Floats) -> go.Figure:
     """The score of every row by its true rank, with the thresholds that cut it."""
-    assert judged.score is not None
+    assert predictions.score is not None
     figure = go.Figure()
-    names = labels_of(judged.classes)
+    names = labels_of(predictions.classes)
     random = np.random.default_rng(0)
-    chosen = random.permutation(len(judged.score))[:POINTS]
-    chosen = chosen[np.argsort(judged.true[chosen], kind="stable")]
+    chosen = random.permutation(len(predictions.score))[:POINTS]
+    chosen = chosen[np.argsort(predictions.true[chosen], kind="stable")]
     spread = random.uniform(-0.3, 0.3, size=len(chosen))
     for is_right, colour, name in ((True, RIGHT, "right"), (False, WRONG, "wrong")):
-        mine = (judged.predicted[chosen] == judged.true[chosen]) == is_right
+        mine = (predictions.predicted[chosen] == predictions.true[chosen]) == is_right
         rows = chosen[mine]
-        details = np.column_stack([judged.numbers[rows], np.take(names, judged.true[rows]),
-                                   np.take(names, judged.predicted[rows])])  # fmt: skip
+        details = np.column_stack([predictions.numbers[rows], np.take(names, predictions.true[rows]),
+                                   np.take(names, predictions.predicted[rows])])  # fmt: skip
         figure.add_scatter(
-            x=judged.score[rows], y=judged.true[rows] + spread[mine], mode="markers", name=name, customdata=details,
-            marker={"size": 5, "opacity": 0.6, "color": colour},
+            x=predictions.score[rows], y=predictions.true[rows] + spread[mine], mode="markers", name=name,
+            customdata=details, marker={"size": 5, "opacity": 0.6, "color": colour},
             hovertemplate="row %{customdata[0]}: true %{customdata[1]}, predicted %{customdata[2]}"
             "<br>score %{x:.3f}<extra></extra>",
         )  # fmt: skip
     for threshold in thresholds:
         figure.add_vline(x=float(threshold), line={"width": 1.5, "dash": "dot", "color": ACCENT})
-    for place, text in _threshold_names(thresholds, names, 0.05 * float(np.ptp([*judged.score, *thresholds]))):
+    for place, text in _threshold_names(thresholds, names, 0.05 * float(np.ptp([*predictions.score, *thresholds]))):
         figure.add_annotation(x=place, y=1.0, yref="paper", yanchor="bottom", showarrow=False, text=text,
                               font={"size": 10})  # fmt: skip
     figure.update_xaxes(title="score")
@@ -65,19 +66,19 @@ def score_chart(judged: Judged, thresholds: NDArray[np.float64]) -> go.Figure:
     return figure
 
 
-def _threshold_names(thresholds: NDArray[np.float64], names: list[str], room: float) -> Iterator[tuple[float, str]]:
-    """Where to write which ranks a threshold separates: "1|2", or "1|2|3" for two that leave no room between."""
+def _threshold_names(thresholds: Floats, names: list[str], distance: float) -> Iterator[tuple[float, str]]:
+    """Where to write which ranks a threshold separates: "1|2", or "1|2|3" for two that are closer than `distance`."""
     start = 0
     for k in range(1, len(thresholds) + 1):
-        if k == len(thresholds) or abs(thresholds[k] - thresholds[k - 1]) > room:
+        if k == len(thresholds) or abs(thresholds[k] - thresholds[k - 1]) > distance:
             yield float(np.mean(thresholds[start:k])), "|".join(names[start : k + 1])
             start = k
 
 
-def rank_chart(judged: Judged) -> go.Figure:
+def rank_chart(predictions: Predictions) -> go.Figure:
     """How many rows have each label, truly and by prediction."""
-    names = labels_of(judged.classes)
-    confusion = judged.evaluation.confusion
+    names = labels_of(predictions.classes)
+    confusion = predictions.evaluation.confusion
     figure = go.Figure()
     figure.add_bar(x=names, y=confusion.sum(axis=1), name="true", marker={"color": ACCENT})
     figure.add_bar(x=names, y=confusion.sum(axis=0), name="predicted", marker={"color": SECOND})
@@ -112,7 +113,7 @@ def objective_chart(result: FitResult) -> go.Figure:
         figure.add_scatter(x=seconds, y=values, mode="lines+markers", name=name, line={"color": colour},
                            hovertemplate="%{x:.2f} s: %{y:.6g}<extra></extra>")  # fmt: skip
     figure.update_xaxes(title="seconds")
-    later = looks[len(looks) // 4 :]  # the first looks are far off, and would leave no room for the others
+    later = looks[len(looks) // 4 :]  # the first looks are far off, and would stretch the axis
     low, high = min(look.objective - look.gap for look in later), max(look.objective for look in later)
     margin = 0.1 * (high - low) + 1e-9 * abs(high)
     figure.update_yaxes(range=[low - margin, high + margin])
@@ -152,15 +153,15 @@ def tuning_chart(tuning: dict[str, Any], stage: int) -> go.Figure:
     return figure
 
 
-def region_chart(model: Any, judged: Judged, features: NDArray[np.float64], names: list[str]) -> go.Figure:
+def region_chart(model: Any, predictions: Predictions, features: Floats, names: list[str]) -> go.Figure:
     """The predicted rank over the plane of two features, with the rows on it."""
     low, high = features.min(axis=0), features.max(axis=0)
     margin = 0.08 * np.maximum(high - low, 1e-12)
     axes = [np.linspace(low[i] - margin[i], high[i] + margin[i], 120) for i in range(2)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    position = {label: rank for rank, label in enumerate(judged.classes.tolist())}
+    position = {label: rank for rank, label in enumerate(predictions.classes.tolist())}
     ranks = np.array([position[label] for label in model.predict(grid).tolist()]).reshape(120, 120)
-    labels = labels_of(judged.classes)
+    labels = labels_of(predictions.classes)
     figure = go.Figure(
         go.Heatmap(z=ranks, x=axes[0], y=axes[1], colorscale="Viridis", opacity=0.55, hoverinfo="skip",
                    colorbar={"tickvals": list(range(len(labels))), "ticktext": labels, "thickness": 12})
@@ -168,8 +169,8 @@ def region_chart(model: Any, judged: Judged, features: NDArray[np.float64], name
     chosen = np.random.default_rng(0).permutation(len(features))[:POINTS]
     figure.add_scatter(
         x=features[chosen, 0], y=features[chosen, 1], mode="markers", showlegend=False,
-        text=np.take(labels, judged.true[chosen]), hovertemplate="true %{text}<extra></extra>",
-        marker={"color": judged.true[chosen], "colorscale": "Viridis", "size": 6, "line": {"width": 1}},
+        text=np.take(labels, predictions.true[chosen]), hovertemplate="true %{text}<extra></extra>",
+        marker={"color": predictions.true[chosen], "colorscale": "Viridis", "size": 6, "line": {"width": 1}},
     )  # fmt: skip
     figure.update_xaxes(title=escape(names[0]))
     figure.update_yaxes(title=escape(names[1]))

@@ -1,4 +1,4 @@
-"""What the report shows: predictions with what is known about each, and the mistakes that cost most."""
+"""The contents of the report: predictions for rows with known labels, and the mistakes that cost most."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate
 from ordsvm.formulations import cost_matrix
 from ordsvm.labels import label_array, rank_codes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SHOWN = 200  # mistakes
 CELLS = 6  # columns of the data that stand beside a mistake
@@ -22,8 +20,8 @@ LETTERS = 160  # of a cell
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """A model's answers for rows whose labels are known.
+class Predictions:
+    """A model's predictions for rows whose labels are known.
 
     score is None where a machine gives more than one number a row. numbers are those of the rows in the file, from 1.
     """
@@ -55,12 +53,14 @@ class Mistake:
     cells: dict[str, str]
 
 
-def judge(model: TableModel, rows: Any, labels: Any, numbers: Ints, about: str, score: Floats | None) -> Judged:
-    """Has the model predict rows with known labels; `about` says which rows they are."""
+def predictions_for(
+    model: TableModel, rows: Any, labels: Any, numbers: Ints, about: str, score: Floats | None
+) -> Predictions:
+    """Predicts rows with known labels and evaluates the result; `about` describes the rows."""
     classes = model.classes_
     predicted = model.predict(rows)
     probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
-    return Judged(
+    return Predictions(
         evaluation=evaluate(labels, predicted, classes, probabilities),
         true=rank_codes(label_array(labels), classes),
         predicted=rank_codes(label_array(predicted), classes),
@@ -77,39 +77,39 @@ def costs_of(machine: Any, n_ranks: int) -> Floats:
     return cost_matrix(getattr(machine, "cost", "absolute"), n_ranks)
 
 
-def costly_mistakes(judged: Judged, costs: Floats) -> list[Mistake]:
+def costly_mistakes(predictions: Predictions, costs: Floats) -> list[Mistake]:
     """The worst first; among equals, those that look surest: the least probable, or the furthest from the true rank."""
-    cost = costs[judged.true, judged.predicted]
-    surprise = _surprise(judged)
-    wrong = np.flatnonzero(judged.true != judged.predicted)
+    cost = costs[predictions.true, predictions.predicted]
+    surprise = _surprise(predictions)
+    wrong = np.flatnonzero(predictions.true != predictions.predicted)
     order = wrong[np.lexsort((-surprise[wrong], -cost[wrong]))][:SHOWN]
-    return [_mistake(judged, int(i), float(cost[i])) for i in order]
+    return [_mistake(predictions, int(i), float(cost[i])) for i in order]
 
 
-def _surprise(judged: Judged) -> Floats:
-    if judged.probabilities is not None:
-        return -judged.probabilities[np.arange(len(judged.true)), judged.true]
-    if judged.score is None:
-        return np.zeros(len(judged.true))
+def _surprise(predictions: Predictions) -> Floats:
+    if predictions.probabilities is not None:
+        return -predictions.probabilities[np.arange(len(predictions.true)), predictions.true]
+    if predictions.score is None:
+        return np.zeros(len(predictions.true))
     middle = np.array(
         [
-            np.median(judged.score[judged.true == k]) if np.any(judged.true == k) else 0.0
-            for k in range(len(judged.classes))
+            np.median(predictions.score[predictions.true == k]) if np.any(predictions.true == k) else 0.0
+            for k in range(len(predictions.classes))
         ]
     )
-    return np.abs(judged.score - middle[judged.true])
+    return np.abs(predictions.score - middle[predictions.true])
 
 
-def _mistake(judged: Judged, i: int, cost: float) -> Mistake:
-    true, predicted = judged.true[i], judged.predicted[i]
+def _mistake(predictions: Predictions, i: int, cost: float) -> Mistake:
+    true, predicted = predictions.true[i], predictions.predicted[i]
     return Mistake(
-        row=int(judged.numbers[i]),
-        true=str(judged.classes[true]),
-        predicted=str(judged.classes[predicted]),
+        row=int(predictions.numbers[i]),
+        true=str(predictions.classes[true]),
+        predicted=str(predictions.classes[predicted]),
         cost=cost,
-        score=None if judged.score is None else float(judged.score[i]),
-        probability=None if judged.probabilities is None else float(judged.probabilities[i, true]),
-        cells=_cells(judged.rows, i),
+        score=None if predictions.score is None else float(predictions.score[i]),
+        probability=None if predictions.probabilities is None else float(predictions.probabilities[i, true]),
+        cells=_cells(predictions.rows, i),
     )
 
 

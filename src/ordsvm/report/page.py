@@ -10,23 +10,61 @@ from typing import Any
 import numpy as np
 
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
-from ordsvm.report.contents import Judged, Mistake, costly_mistakes, costs_of
+from ordsvm.report.contents import Mistake, Predictions, costly_mistakes, costs_of
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def report_page(model: Any, machine: Any, title: str, judged: Judged | None = None) -> str:
-    """The whole page about a `TableModel`, its trained machine and, where there are data, its predictions."""
+def report_page(model: Any, machine: Any, title: str, predictions: Predictions | None = None) -> str:
+    """Make one HTML page about a model, with interactive charts, that needs no network.
+
+    Parameters
+    ----------
+    model : TableModel
+        The fitted model, with what the command line recorded about its training.
+    machine : estimator
+        The trained estimator inside it that has `result_`.
+    title : str
+        The title of the page.
+    predictions : Predictions or None, default=None
+        Predictions of rows with known labels, where there are any.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Raises
+    ------
+    ImportError
+        Where plotly is not installed.
+
+    See Also
+    --------
+    ordsvm.tables.TableModel : The model.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.report import report_page
+    >>> from ordsvm.tables import TableEncoder, TableModel
+    >>> frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0]})
+    >>> model = TableModel(SVOR(), TableEncoder()).fit(frame, [0, 0, 1, 1])
+    >>> page = report_page(model, model.machine_, "Sizes")
+    >>> page.startswith("<!doctype html>"), "<h1>Sizes</h1>" in page
+    (True, True)
+    """
     charts = _plotly_charts()
     figures: dict[str, Any] = {}
-    parts = [_headline(machine, judged)]
-    if judged is not None:
-        parts += _about_predictions(charts, figures, machine, judged)
-        parts += _regions(charts, figures, model, machine, judged)
+    parts = [_headline(machine, predictions)]
+    if predictions is not None:
+        parts += _about_predictions(charts, figures, machine, predictions)
+        parts += _regions(charts, figures, model, machine, predictions)
     parts += _about_training(charts, figures, model, machine)
     parts.append(_card(model, machine))
     data = {name: json.loads(figure.to_json()) for name, figure in figures.items()}
-    return _document(title, _subtitle(model, judged), parts, data)
+    return _document(title, _subtitle(model, predictions), parts, data)
 
 
 def _document(title: str, subtitle: str, parts: list[str], figures: dict[str, Any]) -> str:
@@ -63,10 +101,10 @@ def _document(title: str, subtitle: str, parts: list[str], figures: dict[str, An
 """
 
 
-def _subtitle(model: Any, judged: Judged | None) -> str:
+def _subtitle(model: Any, predictions: Predictions | None) -> str:
     trained = f"trained {_when(model.about_.get('trained', ''))} on {model.about_.get('n_rows', 0):,} rows"
     trained += f" of {model.about_.get('data', 'unknown data')}"
-    return trained if judged is None else f"{trained}; judged on {judged.about}"
+    return trained if predictions is None else f"{trained}; evaluated on {predictions.about}"
 
 
 def _when(time: str) -> str:
@@ -74,11 +112,11 @@ def _when(time: str) -> str:
     return time.replace("T", " ").replace("+00:00", " UTC")
 
 
-def _headline(machine: Any, judged: Judged | None) -> str:
+def _headline(machine: Any, predictions: Predictions | None) -> str:
     """The few numbers that matter most."""
     figures = []
-    if judged is not None:
-        metrics = judged.evaluation.metrics
+    if predictions is not None:
+        metrics = predictions.evaluation.metrics
         error, near = metrics["mae"], metrics["off_by_one"]
         figures.append(
             ("mean absolute error in ranks", f"{error.value:.3f}", f"95 %: {error.low:.3f} – {error.high:.3f}")
@@ -94,34 +132,36 @@ def _headline(machine: Any, judged: Judged | None) -> str:
     return f'<div class="figures">{"".join(cards)}</div>'
 
 
-def _about_predictions(charts: Any, figures: dict[str, Any], machine: Any, judged: Judged) -> list[str]:
-    figures["confusion"] = charts.confusion_chart(judged)
-    figures["ranks"] = charts.rank_chart(judged)
+def _about_predictions(charts: Any, figures: dict[str, Any], machine: Any, predictions: Predictions) -> list[str]:
+    figures["confusion"] = charts.confusion_chart(predictions)
+    figures["ranks"] = charts.rank_chart(predictions)
     parts = [
         '<div class="pair">'
         + _chart("confusion", "True and predicted labels", "Numbers of rows; shades are shares of a true label.")
         + _section(
-            "How good the predictions are", "Intervals hold 95 % of the values on rows drawn again.", _metrics(judged)
+            "How good the predictions are",
+            "Intervals hold 95 % of the values on rows drawn again.",
+            _metrics(predictions),
         )
         + "</div>"
     ]
-    if judged.score is not None and hasattr(machine, "thresholds_"):
-        figures["scores"] = charts.score_chart(judged, machine.thresholds_)
+    if predictions.score is not None and hasattr(machine, "thresholds_"):
+        figures["scores"] = charts.score_chart(predictions, machine.thresholds_)
         text = "Every dot is a row; dotted lines are the thresholds that cut the score into ranks."
         parts.append(_chart("scores", "Scores by true label", text))
-    mistakes = costly_mistakes(judged, costs_of(machine, len(judged.classes)))
-    parts.append(_mistakes(mistakes, len(judged.true)))
+    mistakes = costly_mistakes(predictions, costs_of(machine, len(predictions.classes)))
+    parts.append(_mistakes(mistakes, len(predictions.true)))
     parts.append(_chart("ranks", "Labels", "How many rows have each label, truly and by prediction."))
     return parts
 
 
-def _regions(charts: Any, figures: dict[str, Any], model: Any, machine: Any, judged: Judged) -> list[str]:
+def _regions(charts: Any, figures: dict[str, Any], model: Any, machine: Any, predictions: Predictions) -> list[str]:
     """Only two features can be drawn."""
     if machine.n_features_in_ != 2 or getattr(model, "encoder_", None) is None:
         return []
-    features = np.asarray(model.features(judged.rows), dtype=np.float64)
+    features = np.asarray(model.features(predictions.rows), dtype=np.float64)
     names = model.encoder_.get_feature_names_out()
-    figures["regions"] = charts.region_chart(model.machine_, judged, features, names)
+    figures["regions"] = charts.region_chart(model.machine_, predictions, features, names)
     return [_chart("regions", "Predicted labels over the two features", "Features are standardised.")]
 
 
@@ -136,7 +176,7 @@ def _about_training(charts: Any, figures: dict[str, Any], model: Any, machine: A
     )
     looks = result.history
     if not looks:
-        proof += '<p class="soft">It ended before there was a look at it.</p>'
+        proof += '<p class="soft">It ended before its progress was recorded.</p>'
         return [_section("How training converged", "", proof), *_tuning(charts, figures, model)]
     figures["convergence"], figures["objective"] = charts.convergence_chart(result), charts.objective_chart(result)
     parts = [
@@ -166,14 +206,14 @@ def _tuning(charts: Any, figures: dict[str, Any], model: Any) -> list[str]:
     return [f'<div class="pair">{"".join(parts)}</div>']
 
 
-def _metrics(judged: Judged) -> str:
+def _metrics(predictions: Predictions) -> str:
     scorers = SCORERS | PROBABILITY_SCORERS
     rows = [
         f"<tr><td>{escape(scorers[name].metric.__name__.replace('_', ' '))}</td>"
         f'<td class="number"><b>{estimate.value:.3f}</b></td>'
         f'<td class="number soft">{estimate.low:.3f} – {estimate.high:.3f}</td>'
         f'<td class="soft">{"large" if scorers[name].greater_is_better else "small"}</td></tr>'
-        for name, estimate in judged.evaluation.metrics.items()
+        for name, estimate in predictions.evaluation.metrics.items()
     ]
     head = '<tr><th>metric</th><th class="number">value</th><th class="number">95 % interval</th><th>best is</th></tr>'
     return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
 from ordsvm.cli.commands.tune import Metric, check_metric
-from ordsvm.cli.data import Json, Request, Seed, Training, training_data
+from ordsvm.cli.data import DataOptions, Json, Seed, TrainingData, training_data
 from ordsvm.cli.machines import machine_classes, make_machine
 from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import err, out, print_json
@@ -33,8 +33,8 @@ Tune = Annotated[bool, typer.Option("--tune", help="Choose C and gamma of each m
 
 
 @dataclass
-class Contestant:
-    """A model, and what it has achieved in every fold."""
+class Candidate:
+    """A model, and its scores in every fold."""
 
     name: str
     make: Callable[[], Any]
@@ -45,7 +45,7 @@ class Contestant:
 
 @takes_options
 def compare(
-    request: Request,
+    data_options: DataOptions,
     models: Models = [],  # noqa: B006 (Typer copies it)
     repeats: Repeats = 3,
     folds: Folds = 5,
@@ -56,29 +56,29 @@ def compare(
 ) -> None:
     """Compare machines and baselines by repeated cross-validation: mean, rank among the others, and a Wilcoxon test."""
     check_metric(metric)
-    training = training_data(request)
-    codes = encode_labels(training.labels, training.categories).codes
+    data = training_data(data_options)
+    codes = encode_labels(data.labels, data.categories).codes
     fewest = int(np.bincount(codes)[np.unique(codes)].min())
     if fewest < 2:
         raise ValueError("A label has one row only, so a fold would lack it: remove that row, or gather rare labels.")
-    field_of = contestants(models, _inner_folds(seed) if tune else None)
+    candidates = candidates_for(models, _inner_folds(seed) if tune else None)
     splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
     with warnings.catch_warnings(), err.status("") as status:
         warnings.simplefilter("ignore")  # of folds with few rows of a label, and of models that meet their limits
         for i, (train, test) in enumerate(splitter.split(np.zeros(len(codes)), codes)):
-            for contestant in field_of:
-                status.update(f"fold {i + 1} of {folds * repeats}: {contestant.name} …")
-                enter(contestant, training, train, test, metric)
-    rows = verdicts(
-        [contestant for contestant in field_of if not contestant.failure], SCORERS[metric].greater_is_better
+            for candidate in candidates:
+                status.update(f"fold {i + 1} of {folds * repeats}: {candidate.name} …")
+                run_fold(candidate, data, train, test, metric)
+    rows = comparison(
+        [candidate for candidate in candidates if not candidate.failure], SCORERS[metric].greater_is_better
     )
-    failures = {contestant.name: contestant.failure for contestant in field_of if contestant.failure}
+    failures = {candidate.name: candidate.failure for candidate in candidates if candidate.failure}
     if json:
         print_json({"metric": metric, "folds": folds * repeats, "models": rows, "failed": failures})
         return
-    out.print(verdict_table(rows, metric, folds, repeats))
+    out.print(comparison_table(rows, metric, folds, repeats))
     for name, failure in failures.items():
-        out.print(f"[yellow]{name} took no part:[/yellow] {failure}", soft_wrap=True)
+        out.print(f"[yellow]{name} was left out:[/yellow] {failure}", soft_wrap=True)
 
 
 def _inner_folds(seed: int) -> StratifiedKFold:
@@ -86,21 +86,21 @@ def _inner_folds(seed: int) -> StratifiedKFold:
     return StratifiedKFold(3, shuffle=True, random_state=seed)
 
 
-def contestants(names: list[str], inner: StratifiedKFold | None) -> list[Contestant]:
+def candidates_for(names: list[str], inner: StratifiedKFold | None) -> list[Candidate]:
     """The machines, tuned by the inner folds if there are any; and baselines, unless names are given."""
     chosen = names or list(machine_classes())
-    field_of = [Contestant(name, partial(_machine, name, inner)) for name in chosen]
-    return field_of if names else field_of + baselines()
+    candidates = [Candidate(name, partial(_machine, name, inner)) for name in chosen]
+    return candidates if names else candidates + baselines()
 
 
-def baselines() -> list[Contestant]:
-    """Programs of others, where they are installed; all but the rounded regressors sort labels by value."""
-    found = [Contestant("LogisticRegression (scikit-learn)", lambda: LogisticRegression(max_iter=1000))]
+def baselines() -> list[Candidate]:
+    """Models of other libraries, where they are installed; they sort labels by value."""
+    found = [Candidate("LogisticRegression (scikit-learn)", lambda: LogisticRegression(max_iter=1000))]
     try:
         from mord import LogisticAT
     except ImportError:
         return found
-    return [*found, Contestant("LogisticAT (mord)", LogisticAT)]
+    return [*found, Candidate("LogisticAT (mord)", LogisticAT)]
 
 
 def _machine(name: str, inner: StratifiedKFold | None) -> Any:
@@ -113,41 +113,41 @@ def _machine(name: str, inner: StratifiedKFold | None) -> Any:
     return OrdinalSearchCV(machine, grid, cv=inner)
 
 
-def enter(contestant: Contestant, training: Training, train: Any, test: Any, metric: str) -> None:
+def run_fold(candidate: Candidate, data: TrainingData, train: Any, test: Any, metric: str) -> None:
     """One fold: the columns are learned from its training rows alone, and ranks take the place of labels."""
-    if contestant.failure:
+    if candidate.failure:
         return
-    codes = encode_labels(training.labels, training.categories).codes
-    (known, _), (new, _) = training.take(train), training.take(test)
-    if training.encoder is not None:
-        encoder = clone(training.encoder).fit(known)
+    codes = encode_labels(data.labels, data.categories).codes
+    (known, _), (new, _) = data.take(train), data.take(test)
+    if data.encoder is not None:
+        encoder = clone(data.encoder).fit(known)
         known, new = encoder.transform(known), encoder.transform(new)
     began = time.perf_counter()
     try:
-        model = contestant.make().fit(known, codes[train])
-        contestant.seconds.append(time.perf_counter() - began)
+        model = candidate.make().fit(known, codes[train])
+        candidate.seconds.append(time.perf_counter() - began)
         predicted = model.predict(new)
     except (ValueError, TypeError) as error:
-        contestant.failure = " ".join(str(error).split())
+        candidate.failure = " ".join(str(error).split())
         return
     ranks = np.arange(codes.max() + 1)
-    contestant.scores.append(SCORERS[metric].metric(codes[test], predicted, categories=ranks))
+    candidate.scores.append(SCORERS[metric].metric(codes[test], predicted, categories=ranks))
 
 
-def verdicts(field_of: list[Contestant], greater: bool) -> list[dict[str, Any]]:
+def comparison(candidates: list[Candidate], greater: bool) -> list[dict[str, Any]]:
     """Best first: mean, deviation, mean rank, and the p-value of the signed-rank test against the best."""
-    scores = np.array([contestant.scores for contestant in field_of])
+    scores = np.array([candidate.scores for candidate in candidates])
     ranks = rankdata(-scores if greater else scores, axis=0).mean(axis=1)
     order = np.argsort(-scores.mean(axis=1) if greater else scores.mean(axis=1), kind="stable")
     best = scores[order[0]]
     return [
         {
-            "model": field_of[i].name,
+            "model": candidates[i].name,
             "mean": float(scores[i].mean()),
             "deviation": float(scores[i].std(ddof=1)),
             "rank": float(ranks[i]),
             "p": None if i == order[0] else _p_value(scores[i], best),
-            "seconds": float(np.mean(field_of[i].seconds)),
+            "seconds": float(np.mean(candidates[i].seconds)),
         }
         for i in order
     ]
@@ -157,10 +157,10 @@ def _p_value(one: Any, other: Any) -> float:
     return 1.0 if np.allclose(one, other) else float(wilcoxon(one, other).pvalue)
 
 
-def verdict_table(rows: list[dict[str, Any]], metric: str, folds: int, repeats: int) -> Table:
+def comparison_table(rows: list[dict[str, Any]], metric: str, folds: int, repeats: int) -> Table:
     caption = (
         f"{repeats} × {folds} folds. Rank: mean place among the models of a fold. p: Wilcoxon's signed-rank test "
-        "against the best; folds share rows, so that small values flatter."
+        "against the best; folds share rows, so that small values are too optimistic."
     )
     table = Table(header_style="bold", caption=caption, caption_justify="left")
     table.add_column("model")

@@ -5,7 +5,7 @@ from typing import Any
 from rich.table import Table as RichTable
 
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions, target_labels
-from ordsvm.cli.models import load_model, rows_for, rows_to_judge_by
+from ordsvm.cli.models import evaluation_rows, load_model, rows_for
 from ordsvm.cli.output import out, print_json
 from ordsvm.data.frames import read
 from ordsvm.evaluation import Evaluation
@@ -22,11 +22,11 @@ def evaluate(
 ) -> None:
     """Compare a model's predictions with the labels in a file: metrics with 95 % intervals, and the confusion matrix.
 
-    Where the file is the one that the model was trained on, the rows that training has kept back are used.
+    Where the file is the one that the model was trained on, the rows that training kept back are used.
     """
     fitted = load_model(model)
-    table, which, _ = rows_to_judge_by(fitted, read(data, format), conditions(where))
-    found = judged(fitted, table)
+    table, which, _ = evaluation_rows(fitted, read(data, format), conditions(where))
+    found = evaluation_on(fitted, table)
     if json:
         metrics = {name: vars(estimate) for name, estimate in found.metrics.items()}
         result = {"rows": found.n_samples, "classes": found.classes, "metrics": metrics, "confusion": found.confusion}
@@ -38,7 +38,7 @@ def evaluate(
     out.print(confusion_table(found))
 
 
-def judged(model: Any, table: Any) -> Evaluation:
+def evaluation_on(model: Any, table: Any) -> Evaluation:
     rows = rows_for(model, table)
     labels = table.labels if table.labels is not None else target_labels(table, model.target)
     probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None

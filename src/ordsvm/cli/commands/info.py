@@ -14,7 +14,7 @@ from ordsvm.data.frames import TableModel
 
 
 def info(model: ModelFile, json: Json = False) -> None:
-    """Say what is in a model file: the machine, the columns it wants, its thresholds and its proof."""
+    """Say what is in a model file: the machine, its columns, its thresholds and its proof."""
     fitted = load_model(model)
     if json:
         about = {key: value for key, value in fitted.about_.items() if key != "held_out"}

@@ -10,12 +10,12 @@ import typer
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm.calibration import CalibratedOrdinal
-from ordsvm.cli.data import Json, Request, Training
+from ordsvm.cli.data import DataOptions, Json
 from ordsvm.cli.machines import inner_machine, set_callback
 from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import Interrupted, err, note, out, print_json
 from ordsvm.cli.summary import summarise, summary_table
-from ordsvm.cli.training import Wish, finish, prepare
+from ordsvm.cli.training import TrainingJob, TrainOptions, finish, prepare
 from ordsvm.data.frames import TableModel
 from ordsvm.progress import ProgressLine
 
@@ -25,32 +25,31 @@ KeepPartial = Annotated[bool, typer.Option("--keep-partial", help="After Ctrl-C,
 
 @takes_options
 def train(
-    request: Request,
-    wish: Wish,
+    data_options: DataOptions,
+    options: TrainOptions,
     calibrate: Calibrate = False,
     keep_partial: KeepPartial = False,
     json: Json = False,
     **parameters: Any,
 ) -> None:
     """Train a model on the rows of a file and write it, with everything that prediction needs, to another."""
-    prepared = prepare(request, wish, parameters)
-    training = prepared.training
-    machine = CalibratedOrdinal(prepared.machine) if calibrate else prepared.machine
-    fitted, stopped = fit(TableModel(machine, training.encoder, request.target), training, prepared.chosen)
+    job = prepare(data_options, options, parameters)
+    machine = CalibratedOrdinal(job.machine) if calibrate else job.machine
+    fitted, stopped = fit(TableModel(machine, job.data.encoder, data_options.target), job)
     if stopped and not keep_partial:
         raise Interrupted("Interrupted: nothing was written; with --keep-partial the model so far is kept.")
-    held_out = finish(fitted, prepared, wish.output)
+    held_out = finish(fitted, job, options.output)
     if json:
-        print_json(summarise(fitted, held_out) | {"output": wish.output})
+        print_json(summarise(fitted, held_out) | {"output": options.output})
     else:
-        out.print(summary_table(fitted, held_out, wish.output))
+        out.print(summary_table(fitted, held_out, options.output))
     if stopped:
-        raise Interrupted(f"Interrupted: the model as far as it got is in {wish.output!r}.")
+        raise Interrupted(f"Interrupted: the model as far as it got is in {options.output!r}.")
 
 
-def fit(model: TableModel, training: Training, chosen: Any) -> tuple[TableModel, bool]:
+def fit(model: TableModel, job: TrainingJob) -> tuple[TableModel, bool]:
     """Trains with a progress line; also whether Ctrl-C ended it."""
-    rows, labels = training.take(chosen)
+    rows, labels = job.data.take(job.train)
     machine = inner_machine(model.machine, fitted=False)
     title = type(machine).__name__
     with ProgressLine(getattr(machine, "tol", 1e-3), title, err) as line, stopped_by_ctrl_c(line) as was_stopped:
@@ -67,7 +66,7 @@ def fit(model: TableModel, training: Training, chosen: Any) -> tuple[TableModel,
 
 @contextmanager
 def stopped_by_ctrl_c(line: ProgressLine) -> Iterator[Any]:
-    """The first Ctrl-C asks training to end, a second one ends everything."""
+    """The first Ctrl-C ends training at its next look, a second one ends everything."""
     pressed: list[bool] = []
 
     def on_interrupt(*_: Any) -> None:

@@ -11,25 +11,25 @@ from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
-from ordsvm.cli.data import Json, Request, Training
+from ordsvm.cli.data import DataOptions, Json, TrainingData
 from ordsvm.cli.heat import heat_map
 from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import err, note, out, print_json
 from ordsvm.cli.summary import summarise, summary_table
-from ordsvm.cli.training import Prepared, Wish, finish, prepare
+from ordsvm.cli.training import TrainingJob, TrainOptions, finish, prepare
 from ordsvm.data.frames import TableModel
 from ordsvm.metrics import SCORERS
 from ordsvm.model_selection import OrdinalSearchCV
 
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Of the cross-validation.")]
-Metric = Annotated[str, typer.Option("--metric", metavar="NAME", help=f"What to go by: {', '.join(SCORERS)}.")]
+Metric = Annotated[str, typer.Option("--metric", metavar="NAME", help=f"What to choose by: {', '.join(SCORERS)}.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Folds at a time; -1: as many as there are cores.")]
 
 
 @takes_options
 def tune(
-    request: Request,
-    wish: Wish,
+    data_options: DataOptions,
+    options: TrainOptions,
     folds: Folds = 5,
     metric: Metric = "mae",
     jobs: Jobs = -1,
@@ -41,18 +41,18 @@ def tune(
     The search is Chu & Keerthi's (2007): log10 C and log10 of 2·gamma from −3 to 3, then steps of 0.2 around the best.
     """
     check_metric(metric)
-    prepared = prepare(request, wish, parameters)
-    search = searched(prepared, folds, metric, jobs)
-    fitted = winner(search, prepared.training, request.target)
+    job = prepare(data_options, options, parameters)
+    search = searched(job, folds, metric, jobs)
+    fitted = winner(search, job.data, data_options.target)
     tried = tuning(search, metric)
-    held_out = finish(fitted, prepared, wish.output, tuning=tried)
+    held_out = finish(fitted, job, options.output, tuning=tried)
     if json:
-        print_json(summarise(fitted, held_out) | {"output": wish.output, "tuning": tried})
+        print_json(summarise(fitted, held_out) | {"output": options.output, "tuning": tried})
         return
     for picture in heat_maps(tried):
         out.print(picture)
         out.print()
-    out.print(summary_table(fitted, held_out, wish.output))
+    out.print(summary_table(fitted, held_out, options.output))
 
 
 def check_metric(name: str) -> None:
@@ -72,11 +72,12 @@ class _CountingScorer:
         return score
 
 
-def searched(prepared: Prepared, folds: int, metric: str, jobs: int) -> OrdinalSearchCV:
-    training, machine = prepared.training, prepared.machine
-    steps = [("encoder", training.encoder), ("machine", machine)]
-    estimator = Pipeline(steps if training.encoder is not None else steps[1:])
-    rows, labels = training.take(prepared.chosen)
+def searched(job: TrainingJob, folds: int, metric: str, jobs: int) -> OrdinalSearchCV:
+    """The fitted search, with a progress bar on the way."""
+    machine, encoder = job.machine, job.data.encoder
+    steps = [("encoder", encoder), ("machine", machine)]
+    estimator = Pipeline(steps if encoder is not None else steps[1:])
+    rows, labels = job.data.take(job.train)
     columns = (
         TextColumn("[bold]searching"),
         BarColumn(),
@@ -98,11 +99,11 @@ def searched(prepared: Prepared, folds: int, metric: str, jobs: int) -> OrdinalS
     return search
 
 
-def winner(search: OrdinalSearchCV, training: Training, target: str) -> TableModel:
+def winner(search: OrdinalSearchCV, data: TrainingData, target: str) -> TableModel:
     """The best machine, trained on all rows, with its encoder."""
     best = search.best_estimator_
-    fitted = TableModel(search.estimator[-1].set_params(**best[-1].get_params()), training.encoder, target)
-    fitted.encoder_ = best[0] if training.encoder is not None else None
+    fitted = TableModel(search.estimator[-1].set_params(**best[-1].get_params()), data.encoder, target)
+    fitted.encoder_ = best[0] if data.encoder is not None else None
     fitted.machine_ = best[-1]
     return fitted
 

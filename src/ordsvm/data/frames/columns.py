@@ -7,12 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from ordsvm._typing import Floats
 from ordsvm.data.frames.reading import TableError, import_pandas
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ def _dense(block: Any) -> Any:
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Makes features of the columns of a pandas data frame.
+    """Features of the columns of a pandas data frame.
 
-    Numbers are standardised, names become one feature each, named columns of text TF-IDF of their words. Missing
-    numbers are replaced by the median of the column, missing and unknown names have 0 in all features.
+    Numbers are standardised, categories become one feature each, named columns of text become TF-IDF of their words.
+    Missing numbers are replaced by the median of the column; a missing or unknown category has 0 in all features.
 
     Parameters
     ----------
@@ -33,8 +33,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    columns_ : tuple of what was learned about every column
-    sparse_ : whether the features are a sparse matrix
+    columns_ : tuple of NumberColumn, CategoryColumn or TextColumn
+        What was learned about every column.
+    sparse_ : bool
+        Whether the features are a sparse matrix.
+
+    See Also
+    --------
+    TableModel : Encoder and model, trained together.
+    sklearn.compose.ColumnTransformer : Transformers chosen column by column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ordsvm.tables import TableEncoder
+    >>> frame = pd.DataFrame({"size": [1.0, 3.0], "colour": ["red", "blue"]})
+    >>> encoder = TableEncoder().fit(frame)
+    >>> encoder.get_feature_names_out()
+    ['size', 'colour=blue', 'colour=red']
+    >>> encoder.transform(frame)
+    array([[-1.,  0.,  1.],
+           [ 1.,  1.,  0.]])
     """
 
     columns_: tuple[Column, ...]
@@ -44,7 +63,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.text = text
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learns about every column of the data frame X."""
+        """Learn about every column of a data frame.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            The rows.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        TableEncoder
+            The fitted encoder.
+
+        Raises
+        ------
+        TableError
+            Where a column is missing, or holds dates, or too many different names.
+        """
         missing = [name for name in self.text if name not in X.columns]
         if missing:
             raise TableError(f"There is no column {missing[0]!r}: the columns are {', '.join(map(str, X.columns))}.")
@@ -58,7 +95,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The features of the rows of X, which has the columns that were learned about; others are ignored."""
+        """Make features of the rows.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            Rows with the columns that were learned about; others are ignored.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_features)
+            The features.
+
+        Raises
+        ------
+        TableError
+            Where a column is missing, or a cell of a column of numbers is none.
+        """
         check_is_fitted(self)
         missing = [column.name for column in self.columns_ if column.name not in X.columns]
         if missing:
@@ -72,5 +125,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.hstack([_dense(block) for block in blocks])
 
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
-        """A name for every feature."""
+        """Return a name for every feature.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored: the names are those of the data frame that was given to `fit`.
+
+        Returns
+        -------
+        list of str
+            The names.
+        """
         return [name for column in self.columns_ for name in column.feature_names()]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm._typing import Floats
 from ordsvm.data.frames.encoder import TableEncoder
 from ordsvm.data.frames.reading import TableError, import_pandas
-
-Floats = NDArray[np.float64]
 
 
 def _machine_has(name: str) -> Any:
@@ -22,22 +20,40 @@ def _machine_has(name: str) -> Any:
 
 
 class TableModel(ClassifierMixin, BaseEstimator):
-    """A machine that predicts from the columns of a data frame, or from the rows of an svmlight file.
+    """A model that predicts from the columns of a data frame, or from the rows of an svmlight file.
 
     Parameters
     ----------
     machine : estimator
-        What is trained; as a clone.
+        The classifier to train, as a clone.
     encoder : TableEncoder or None, default=None
-        What makes features of columns; None: rows are features already, as in an svmlight file.
+        The encoder that makes features of columns; None: rows are features already, as in an svmlight file.
     target : str, default=""
         The column that holds the labels.
 
     Attributes
     ----------
-    classes_ : the labels, lowest first
-    machine_, encoder_ : both, trained
-    about_ : dict, what the command line notes about the training: names, numbers of rows, dates
+    machine_ : estimator
+        The trained classifier.
+    encoder_ : TableEncoder or None
+        The fitted encoder.
+    about_ : dict
+        What the command line records of the training: names, numbers of rows, dates.
+
+    See Also
+    --------
+    TableEncoder : The encoder by itself.
+    sklearn.pipeline.Pipeline : Steps of any kind, which a model file does not hold.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.tables import TableEncoder, TableModel
+    >>> frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "blue", "red", "blue"]})
+    >>> model = TableModel(SVOR(kernel="linear", C=10.0), TableEncoder()).fit(frame, [0, 0, 1, 1])
+    >>> model.predict(frame)
+    array([0, 0, 1, 1])
     """
 
     about_: dict[str, Any]
@@ -48,7 +64,22 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.target = target
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns about the columns of X, then trains the machine."""
+        """Learn about the columns of X, then train the classifier.
+
+        Parameters
+        ----------
+        X : DataFrame or csr_array of shape (n_samples, n_columns)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+
+        Returns
+        -------
+        TableModel
+            The fitted model.
+        """
         self.encoder_ = None if self.encoder is None else clone(self.encoder).fit(X)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.machine_ = clone(self.machine)
@@ -58,30 +89,86 @@ class TableModel(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
+        """The labels, lowest first."""
         check_is_fitted(self)
         return self.machine_.classes_
 
     def features(self, X: Any) -> Any:
-        """What the machine sees of the rows of X."""
+        """Make the features that the classifier is given.
+
+        Parameters
+        ----------
+        X : DataFrame or csr_array of shape (n_samples, n_columns)
+            The rows.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_features)
+            The features.
+        """
         check_is_fitted(self)
         return self._first_features(X) if self.encoder_ is not None else self._as_wide(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of every row."""
+        """Predict the label of every row.
+
+        Parameters
+        ----------
+        X : DataFrame or csr_array of shape (n_samples, n_columns)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
         return self.machine_.predict(self.features(X))
 
     @_machine_has("decision_function")
     def decision_function(self, X: Any) -> Floats:
-        """The score of every row, as the machine has it."""
+        """Compute the score of every row, as the classifier has it.
+
+        Parameters
+        ----------
+        X : DataFrame or csr_array of shape (n_samples, n_columns)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
+        """
         return self.machine_.decision_function(self.features(X))
 
     @_machine_has("predict_proba")
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of every label."""
+        """Predict the probability of every label.
+
+        Parameters
+        ----------
+        X : DataFrame or csr_array of shape (n_samples, n_columns)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            A column for every label, in the order of `classes_`.
+        """
         return self.machine_.predict_proba(self.features(X))
 
     def trial_samples(self, n_rows: int) -> Any:
-        """Rows that any trained model can predict: nothing is known of them."""
+        """Make rows that any trained model can predict: all of their cells are missing.
+
+        Parameters
+        ----------
+        n_rows : int
+            The number of rows.
+
+        Returns
+        -------
+        DataFrame or csr_array of shape (n_rows, n_columns)
+            The rows.
+        """
         if self.encoder_ is None:
             return sp.csr_array((n_rows, self.machine_.n_features_in_))
         names = [column.name for column in self.encoder_.columns_]

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.checks import shortened
 from ordsvm.data.svmlight import OPENERS, svmlight_blocks
 
@@ -34,15 +35,27 @@ SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 
 class TableError(ValueError):
-    """A file, or a column of it, can't be used as it is."""
+    """A file, or a column of it, cannot be used as it is."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What a file holds: a data frame, or the rows and labels of an svmlight file; and which file it was."""
+    """The contents of a file: a data frame, or the rows and labels of an svmlight file.
+
+    Parameters
+    ----------
+    rows : DataFrame or csr_array of shape (n_rows, n_columns)
+        The rows.
+    labels : ndarray of shape (n_rows,) or None
+        The labels of an svmlight file; None for files with named columns.
+    name : str
+        The name of the file without its folder.
+    fingerprint : str
+        SHA-256 of the file.
+    """
 
     rows: Any
-    labels: NDArray[np.float64] | None
+    labels: Floats | None
     name: str
     fingerprint: str = field(repr=False)
 
@@ -55,12 +68,59 @@ class Table:
         return self.labels is None
 
     def take(self, which: NDArray[Any]) -> Table:
+        """Select some of the rows.
+
+        Parameters
+        ----------
+        which : ndarray of int
+            The numbers of the rows.
+
+        Returns
+        -------
+        Table
+            These rows, with the name and the fingerprint of the whole file.
+        """
         rows = self.rows.iloc[which] if self.has_columns else self.rows[which]
         return replace(self, rows=rows, labels=None if self.labels is None else self.labels[which])
 
 
 def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
-    """The table in a file; its kind is known by its name (`data.csv.gz`) or given: csv, tsv, parquet or svmlight."""
+    """Read a CSV, TSV, Parquet or svmlight file, compressed or not.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    kind : {"csv", "tsv", "parquet", "svmlight"} or None, default=None
+        The format; None: by the ending of the name, as in "data.csv.gz".
+
+    Returns
+    -------
+    Table
+        The rows of the file.
+
+    Raises
+    ------
+    TableError
+        Where the file is missing, empty, damaged or of an unknown format.
+
+    See Also
+    --------
+    TableEncoder : Makes features of the columns.
+    TableModel : Encoder and model, trained together.
+    ordsvm.RowStore.from_svmlight : Reads svmlight files that are larger than memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from ordsvm.tables import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pd.DataFrame({"size": [1.5, 2.5], "grade": ["low", "high"]}).to_csv(f"{folder}/data.csv", index=False)
+    ...     table = read(f"{folder}/data.csv")
+    >>> len(table), list(table.rows.columns)
+    (2, ['size', 'grade'])
+    """
     name = os.fspath(path)
     if not Path(path).exists():
         raise TableError(f"There is no file {name!r}: give the name of a file with data.")
@@ -121,7 +181,7 @@ def _parquet(path: str | os.PathLike[str]) -> Any:
         return pandas.read_parquet(io.BytesIO(file.read()))
 
 
-def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, NDArray[np.float64]]:
+def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, Floats]:
     """All rows at once, with as many features as there are; columns may count from 0 or from 1."""
     try:
         blocks = list(svmlight_blocks(path))
@@ -143,7 +203,7 @@ def column(table: Table, name: str) -> Any:
     return table.rows[name]
 
 
-def matching(table: Table, conditions: dict[str, str]) -> NDArray[np.int64]:
+def matching(table: Table, conditions: dict[str, str]) -> Ints:
     """The numbers of the rows in which every named column holds the given value, as text."""
     if conditions and not table.has_columns:
         raise TableError(f"{table.name!r} is an svmlight file, whose columns have no names: leave out the condition.")

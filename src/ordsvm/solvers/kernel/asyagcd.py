@@ -12,14 +12,57 @@ from ordsvm.solvers.options import PRECISIONS, Precision, check_count, check_opt
 
 @dataclass(frozen=True)
 class AsyAGCD:
-    """AsyGCD with active sets (Gu et al. 2020, Algorithms 2 and 3; 2018, Algorithms 2 and 3).
+    """Asynchronous greedy coordinate descent with active sets.
 
     Hinges that are safely at a bound are left out for a while, and with them the scores of their samples.
 
-    max_shrink_iter   steps of a thread between two looks at what can be left out
-    sharing, partition, pace, precision   as for `AsyGCD`
+    Parameters
+    ----------
+    max_shrink_iter : int, default=10000
+        Steps of a thread between two checks of which hinges can be left out.
+    sharing : {"log", "atomic"}, default="log"
+        "log": a thread writes its steps to a log that the others apply to their own scores. "atomic": it adds them to
+        shared scores by atomic additions, as in the papers.
+    partition : {"sample", "threshold"}, default="sample"
+        "sample": a thread owns samples with all their hinges. "threshold": it owns hinges threshold by threshold.
+    pace : float, default=0.1
+        A thread whose step would be shorter than this share of another thread's waits. 0, as in the papers, never
+        waits.
+    precision : {"float32", "float64"}, default="float32"
+        Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
 
-    The algorithm and what it adds to the papers: cpp/solvers/asygcd.hpp.
+    Attributes
+    ----------
+    name : str
+        "asyagcd", for the `solver` parameter of an estimator.
+    accepts : frozenset of Treatment
+        Treatments of the thresholds that it solves: none and penalised.
+
+    See Also
+    --------
+    AsyGCD : The same without active sets.
+    AsyORGCD : Threads on private scores.
+
+    Notes
+    -----
+    The number of threads is `n_threads` of the estimator. The algorithm and what it adds to the papers:
+    cpp/solvers/asygcd.hpp.
+
+    References
+    ----------
+    .. [1] B. Gu et al., "Solving large-scale support vector ordinal regression with asynchronous parallel coordinate
+       descent algorithms", Pattern Recognition, 2020, Algorithms 2 and 3.
+    .. [2] B. Gu, Y. Shan, X. Geng, G. Zheng, "Accelerated asynchronous greedy coordinate descent algorithm for SVMs",
+       IJCAI 2018, Algorithms 2 and 3.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR, AsyAGCD
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = SVOR(solver=AsyAGCD(max_shrink_iter=500), n_threads=1).fit(X[:50], y[:50])
+    >>> model.result_.solver
+    'asyagcd'
     """
 
     max_shrink_iter: int = 10_000
@@ -39,6 +82,13 @@ class AsyAGCD:
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
+        """Run the solver.
+
+        Parameters
+        ----------
+        run : Run
+            The problem, the kernel matrix and the state that the solver brings to the optimum.
+        """
         threads = team(
             run.problem, run.control.n_threads, self.partition, self.sharing, self.max_shrink_iter, self.pace
         )

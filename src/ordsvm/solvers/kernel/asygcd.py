@@ -12,18 +12,54 @@ from ordsvm.solvers.options import PRECISIONS, Precision, check_option
 
 @dataclass(frozen=True)
 class AsyGCD:
-    """Asynchronous greedy coordinate descent (Gu et al. 2020, Algorithm 1; 2018, Algorithm 1).
+    """Asynchronous greedy coordinate descent: every thread works on its own hinges without waiting for the others.
 
-    Every thread owns a share of the hinges and takes steps on them without waiting for the others.
+    Parameters
+    ----------
+    sharing : {"log", "atomic"}, default="log"
+        "log": a thread writes its steps to a log that the others apply to their own scores. "atomic": it adds them to
+        shared scores by atomic additions, as in the papers.
+    partition : {"sample", "threshold"}, default="sample"
+        "sample": a thread owns samples with all their hinges. "threshold": it owns hinges threshold by threshold.
+    pace : float, default=0.1
+        A thread whose step would be shorter than this share of another thread's waits, for it would work on scores that
+        are about to change. 0, as in the papers, never waits, and takes up to eight times the steps.
+    precision : {"float32", "float64"}, default="float32"
+        Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
 
-    sharing     "log": a thread writes its steps to a log that the others apply to their own scores;
-                "atomic": it adds them to shared scores by atomic additions, as in the papers
-    partition   "sample": a thread owns samples with all their hinges; "threshold": hinges threshold by threshold
-    pace        a thread whose step would be shorter than this share of another thread's waits: it would work on what
-                is about to change. 0, the papers' way, never waits, and takes up to eight times the steps
-    precision   of cached rows of K; scores are summed in float64 and recomputed from α before the end
+    Attributes
+    ----------
+    name : str
+        "asygcd", for the `solver` parameter of an estimator.
+    accepts : frozenset of Treatment
+        Treatments of the thresholds that it solves: none and penalised.
 
-    The algorithm and what it adds to the papers: cpp/solvers/asygcd.hpp.
+    See Also
+    --------
+    AsyAGCD : The same with active sets.
+    AsyORGCD : Threads on private scores.
+    GCD : One thread.
+
+    Notes
+    -----
+    The number of threads is `n_threads` of the estimator. The algorithm and what it adds to the papers:
+    cpp/solvers/asygcd.hpp.
+
+    References
+    ----------
+    .. [1] B. Gu et al., "Solving large-scale support vector ordinal regression with asynchronous parallel coordinate
+       descent algorithms", Pattern Recognition, 2020, Algorithm 1.
+    .. [2] B. Gu, Y. Shan, X. Geng, G. Zheng, "Accelerated asynchronous greedy coordinate descent algorithm for SVMs",
+       IJCAI 2018, Algorithm 1.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR, AsyGCD
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = SVOR(solver=AsyGCD(sharing="atomic"), n_threads=1).fit(X[:50], y[:50])
+    >>> model.result_.solver
+    'asygcd'
     """
 
     sharing: Sharing = "log"
@@ -41,6 +77,13 @@ class AsyGCD:
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
+        """Run the solver.
+
+        Parameters
+        ----------
+        run : Run
+            The problem, the kernel matrix and the state that the solver brings to the optimum.
+        """
         threads = team(run.problem, run.control.n_threads, self.partition, self.sharing, pace=self.pace)
         run.scores_follow = False  # α is written by several threads, scores are their own
         run.native(_core.asygcd, self.precision, threads)

@@ -12,14 +12,49 @@ from ordsvm.solvers.options import PRECISIONS, Precision, check_count, check_opt
 
 @dataclass(frozen=True)
 class AsyORGCD:
-    """Blocks on private scores (Gu et al. 2020, Algorithm 4): meant to keep the thresholds in order on the way.
+    """Asynchronous greedy coordinate descent on private scores, meant to keep the thresholds in order on the way.
 
-    A thread works on its own view of the scores and takes over what others did only when it has nothing left to do.
+    A thread works on its own view of the scores and takes over the steps of the others only when it has nothing left to
+    do.
 
-    max_inner_iter   steps of a thread before all threads meet
-    partition, precision   as for `AsyGCD`
+    Parameters
+    ----------
+    max_inner_iter : int, default=1000
+        Steps of a thread before all threads meet.
+    partition : {"sample", "threshold"}, default="sample"
+        "sample": a thread owns samples with all their hinges. "threshold": it owns hinges threshold by threshold.
+    precision : {"float32", "float64"}, default="float32"
+        Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
 
-    The algorithm and what it adds to the paper: cpp/solvers/asyorgcd.hpp.
+    Attributes
+    ----------
+    name : str
+        "asyorgcd", for the `solver` parameter of an estimator.
+    accepts : frozenset of Treatment
+        Treatments of the thresholds that it solves: none and penalised.
+
+    See Also
+    --------
+    AsyGCD : Threads on scores that all of them keep up to date.
+
+    Notes
+    -----
+    The number of threads is `n_threads` of the estimator. The algorithm and what it adds to the paper:
+    cpp/solvers/asyorgcd.hpp.
+
+    References
+    ----------
+    .. [1] B. Gu et al., "Solving large-scale support vector ordinal regression with asynchronous parallel coordinate
+       descent algorithms", Pattern Recognition, 2020, Algorithm 4.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR, AsyORGCD
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = SVOR(solver=AsyORGCD(max_inner_iter=100), n_threads=1).fit(X[:50], y[:50])
+    >>> model.result_.solver
+    'asyorgcd'
     """
 
     max_inner_iter: int = 1_000
@@ -35,6 +70,13 @@ class AsyORGCD:
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
+        """Run the solver.
+
+        Parameters
+        ----------
+        run : Run
+            The problem, the kernel matrix and the state that the solver brings to the optimum.
+        """
         threads = team(run.problem, run.control.n_threads, self.partition)
         run.scores_follow = False  # α is written by several threads, scores are their own
         run.native(_core.asyorgcd, self.precision, threads, self.max_inner_iter)

@@ -14,17 +14,55 @@ from ordsvm.solvers.options import PRECISIONS, Precision, check_count, check_opt
 
 @dataclass(frozen=True)
 class ParsmoLight:
-    """PARSMO (Manno, Palagi & Sagratella 2018, Algorithm 2): the q most violating pairs, and one step for all of them.
+    """Parallel SMO: the q most violating pairs of hinges, and one step for all of them.
 
-    q           pairs in an iteration, the paper's number of processes; 1 is SMO with the most violating pair. Cut to
-                half the rows that the cache has room for
-    epsilon     the share of its cap within which a hinge counts as being at a bound, until nothing else is left to do
-    gathering   the exact step along the sum of all moves; without it they are simply added, and may go too far for ever
-    precision   of cached rows of K; scores are summed in float64 and recomputed from α before the end
+    Parameters
+    ----------
+    q : int, default=8
+        Pairs in an iteration, the paper's number of processes; 1 is SMO with the most violating pair. At most half the
+        rows that the cache holds.
+    epsilon : float, default=1e-12
+        The share of its cap within which a hinge counts as being at a bound, until no other violation is left.
+    gathering : bool, default=True
+        Whether the step along the sum of all moves is exact; otherwise the moves are added, and may never converge.
+    precision : {"float32", "float64"}, default="float32"
+        Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
 
+    Attributes
+    ----------
+    name : str
+        "parsmo-light", for the `solver` parameter of an estimator.
+    accepts : frozenset of Treatment
+        Treatments of the thresholds that it solves: free and ordered.
+    others : Others
+        Which pairs join the most violating one: those that violate most.
+
+    See Also
+    --------
+    ParsmoCache : Pairs whose rows of K are in the cache.
+    SMO : One pair an iteration.
+    Decomposition : Subproblems of many hinges, by the same authors.
+
+    Notes
+    -----
     Missing rows of K are computed and scores brought up to date on `n_threads` threads, whatever q is; the result does
     not depend on how many. `n_iter` counts iterations; kernel evaluations a process, as the paper counts them, are
     `kernel_rows` · n / q. The algorithm and what it adds to the paper: cpp/solvers/parsmo.hpp.
+
+    References
+    ----------
+    .. [1] A. Manno, L. Palagi, S. Sagratella, "Parallel decomposition methods for linearly constrained problems subject
+       to simple bound with application to the SVMs training", Computational Optimization and Applications 71, 2018,
+       Algorithm 2.
+
+    Examples
+    --------
+    >>> from ordsvm import SVORIM, ParsmoLight
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = SVORIM(solver=ParsmoLight(q=4)).fit(X[:50], y[:50])
+    >>> model.result_.solver
+    'parsmo-light'
     """
 
     q: int = 8
@@ -43,6 +81,13 @@ class ParsmoLight:
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
+        """Run the solver.
+
+        Parameters
+        ----------
+        run : Run
+            The problem, the kernel matrix and the state that the solver brings to the optimum.
+        """
         threads = usable_threads(run.control.n_threads)
         options = _core.ParsmoOptions(self.others, int(self.q), float(self.epsilon), bool(self.gathering), threads)
         if run.control.monitor is not None:
@@ -52,9 +97,49 @@ class ParsmoLight:
 
 @dataclass(frozen=True)
 class ParsmoCache(ParsmoLight):
-    """PARSMO with few kernel evaluations: beside the most violating pair, pairs whose rows of K are in the cache.
+    """Parallel SMO with few kernel evaluations: the other pairs are those whose rows of K are in the cache.
 
-    An iteration computes at most two rows, as SMO does. Options as for `ParsmoLight`.
+    An iteration computes at most two rows of K, those of the most violating pair, as SMO does.
+
+    Parameters
+    ----------
+    q : int, default=8
+        Pairs in an iteration, the paper's number of processes; 1 is SMO with the most violating pair. At most half the
+        rows that the cache holds.
+    epsilon : float, default=1e-12
+        The share of its cap within which a hinge counts as being at a bound, until no other violation is left.
+    gathering : bool, default=True
+        Whether the step along the sum of all moves is exact; otherwise the moves are added, and may never converge.
+    precision : {"float32", "float64"}, default="float32"
+        Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
+
+    Attributes
+    ----------
+    name : str
+        "parsmo-cache", for the `solver` parameter of an estimator.
+    accepts : frozenset of Treatment
+        Treatments of the thresholds that it solves: free and ordered.
+    others : Others
+        Which pairs join the most violating one: those with rows in the cache.
+
+    See Also
+    --------
+    ParsmoLight : The q most violating pairs.
+    SMO : One pair an iteration.
+
+    References
+    ----------
+    .. [1] A. Manno, L. Palagi, S. Sagratella, "Parallel decomposition methods for linearly constrained problems subject
+       to simple bound with application to the SVMs training", Computational Optimization and Applications 71, 2018.
+
+    Examples
+    --------
+    >>> from ordsvm import SVORIM, ParsmoCache
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = SVORIM(solver=ParsmoCache(q=4)).fit(X[:50], y[:50])
+    >>> model.result_.solver
+    'parsmo-cache'
     """
 
     name: ClassVar[str] = "parsmo-cache"

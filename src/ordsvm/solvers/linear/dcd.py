@@ -33,14 +33,44 @@ class RankSamples:
 
 @dataclass(frozen=True)
 class DCD1:
-    """Dual coordinate descent on the n + l variables of each rank (Shi et al. 2021, Algorithm 1), for NPSVOR only.
+    """Dual coordinate descent on the n + l variables of each rank, for NPSVOR only.
 
-    eps_s     an epoch in which no violation (15) is larger ends a rank, unless the duality gap of all ranks together
-              is still above `tol`: then eps_s becomes smaller
-    permute   a fresh random order every epoch, as in LIBLINEAR; the paper's algorithm goes from first to last
-    seed      of these orders
+    Parameters
+    ----------
+    eps_s : float, default=0.1
+        An epoch in which no violation (15) is larger ends a rank, unless the duality gap of all ranks together is still
+        above `tol`: then eps_s becomes smaller.
+    permute : bool, default=False
+        Whether every epoch has a fresh random order, as in LIBLINEAR; the paper's algorithm goes from first to last.
+    seed : int, default=0
+        Seed of these orders.
 
+    Attributes
+    ----------
+    name : str
+        "dcd-1", for the `solver` parameter of an estimator.
+
+    See Also
+    --------
+    DCD2 : One variable a sample and rank; faster.
+    RankDCD : All weight vectors at once, for all linear machines.
+
+    Notes
+    -----
     The algorithm and the slips of the paper: cpp/linear/dcd1.hpp.
+
+    References
+    ----------
+    .. [1] Y. Shi, H. Wang, X. Shen, L. Niu, "A novel large-scale ordinal regression model", 2021, Algorithm 1.
+
+    Examples
+    --------
+    >>> from ordsvm import DCD1, LinearNPSVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> LinearNPSVOR(solver=DCD1(permute=True)).fit(X, y).result_.solver
+    'dcd-1'
     """
 
     eps_s: float = 0.1
@@ -55,20 +85,64 @@ class DCD1:
         check_seed_number(self.seed)
 
     def machines(self, samples: RankSamples, problems: list[_core.RankProblem]) -> _core.RankMachines:
+        """Make the core's machine that trains all ranks.
+
+        Parameters
+        ----------
+        samples : RankSamples
+            Rows, labels and weights.
+        problems : list of RankProblem
+            The problem of every rank.
+
+        Returns
+        -------
+        RankMachines
+            The machines of the core, before their first epoch.
+        """
         X, label, weight, bias = samples.X, samples.labels, samples.weight, samples.bias
         return _core.dcd1(block_of(X), label, weight, problems, bias=bias, permute=self.permute, seed=self.seed)
 
 
 @dataclass(frozen=True)
 class DCD2:
-    """Dual coordinate descent with one variable a sample and rank (Shi et al. 2021, Algorithm 2), for NPSVOR only.
+    """Dual coordinate descent with one variable a sample and rank, for NPSVOR only.
 
-    eps_s       an epoch whose violations (27) add up to less than this share of the first epoch's (28) ends a rank,
-                unless the duality gap of all ranks together is still above `tol`: then eps_s becomes smaller
-    shrinking   leave out samples that are held at a bound (29)-(31), until the end is near
-    seed        of the fresh random order of every epoch
+    Parameters
+    ----------
+    eps_s : float, default=0.1
+        An epoch whose violations (27) add up to less than this share of the first epoch's (28) ends a rank, unless the
+        duality gap of all ranks together is still above `tol`: then eps_s becomes smaller.
+    shrinking : bool, default=True
+        Whether samples that are held at a bound (29)–(31) are left out until the end is near.
+    seed : int, default=0
+        Seed of the fresh random order of every epoch.
 
+    Attributes
+    ----------
+    name : str
+        "dcd-2", for the `solver` parameter of an estimator.
+
+    See Also
+    --------
+    DCD1 : Algorithm 1 of the same paper.
+    RankDCD : All weight vectors at once, for all linear machines.
+
+    Notes
+    -----
     The algorithm and the slips of the paper: cpp/linear/dcd2.hpp.
+
+    References
+    ----------
+    .. [1] Y. Shi, H. Wang, X. Shen, L. Niu, "A novel large-scale ordinal regression model", 2021, Algorithm 2.
+
+    Examples
+    --------
+    >>> from ordsvm import DCD2, LinearNPSVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> LinearNPSVOR(solver=DCD2(seed=1)).fit(X, y).result_.solver
+    'dcd-2'
     """
 
     eps_s: float = 0.1
@@ -83,6 +157,20 @@ class DCD2:
         check_seed_number(self.seed)
 
     def machines(self, samples: RankSamples, problems: list[_core.RankProblem]) -> _core.RankMachines:
+        """Make the core's machine that trains all ranks.
+
+        Parameters
+        ----------
+        samples : RankSamples
+            Rows, labels and weights.
+        problems : list of RankProblem
+            The problem of every rank.
+
+        Returns
+        -------
+        RankMachines
+            The machines of the core, before their first epoch.
+        """
         X, label, weight, bias = samples.X, samples.labels, samples.weight, samples.bias
         return _core.dcd2(block_of(X), label, weight, problems, bias=bias, shrink=self.shrinking, seed=self.seed)
 

@@ -30,12 +30,43 @@ NEARLY = 4.0  # times the gap wanted: from there on a thread to spare does half 
 class RankDCD:
     """Coordinate descent on all weight vectors at once, with a proximal bias and a stop on the duality gap.
 
-    rho     the share of a step that the bias follows at once; None: see `rho_for`. Where the gap no longer falls it
-            becomes 1
-    parts   how many times in a pass the bias goes a share rho of the rest of its way, at most; with few rows, fewer
-    seed    of the order of the rows
+    Parameters
+    ----------
+    rho : float or None, default=None
+        The share of a step that the bias follows at once, above 0 and at most 1; None: see `rho_for`. Where the gap no
+        longer falls it becomes 1.
+    parts : int, default=8
+        How many times in a pass the bias goes a share rho of the rest of its way, at most; with few rows, fewer.
+    seed : int, default=0
+        Seed of the order of the rows.
 
+    Attributes
+    ----------
+    name : str
+        "rank-dcd", for the `solver` parameter of an estimator.
+
+    See Also
+    --------
+    DCD2 : The paper's algorithm for NPSVOR.
+    ordsvm.distributed.CoCoA : The same on the workers of a cluster.
+
+    Notes
+    -----
     The algorithm: cpp/linear/lanes.hpp (independent weight vectors), cpp/linear/thresholds.hpp (one, with thresholds).
+
+    References
+    ----------
+    .. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, "A dual coordinate descent method for
+       large-scale linear SVM", ICML 2008.
+
+    Examples
+    --------
+    >>> from ordsvm import LinearSVOR, RankDCD
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> LinearSVOR(solver=RankDCD(seed=1)).fit(X, y).result_.solver
+    'rank-dcd'
     """
 
     rho: float | None = None
@@ -51,13 +82,40 @@ class RankDCD:
         check_seed_number(self.seed)
 
     def parts_for(self, n_samples: int) -> int:
+        """Return the number of parts of a pass over so many rows.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of rows.
+
+        Returns
+        -------
+        int
+            `parts`, or fewer where a part would have less than a hundred rows.
+        """
         return max(1, min(int(self.parts), n_samples // ROWS_OF_A_PART))
 
     def rho_for(self, norms: np.ndarray, reach: float) -> float:
-        """0.01 of the mean |x|², for a larger one takes more passes, and a much smaller one fails.
+        """Return the rho that these data need.
 
-        But a bias goes a share rho of its way to the sum of β, whose size is at most `reach`. A pass should take it as
-        far as about 1, or it needs passes without end where features or C are small.
+        Parameters
+        ----------
+        norms : ndarray of shape (n_samples,)
+            The squared norms |x|² of the rows.
+        reach : float
+            The largest size that the sum of β can have.
+
+        Returns
+        -------
+        float
+            `rho` where it is given.
+
+        Notes
+        -----
+        0.01 of the mean |x|², for a larger one takes more passes, and a much smaller one fails. But a bias goes a share
+        rho of its way to the sum of β, whose size is at most `reach`. A pass should take it as far as about 1, or it
+        needs passes without end where features or C are small.
         """
         if self.rho is not None:
             return float(self.rho)

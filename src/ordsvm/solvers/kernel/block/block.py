@@ -23,15 +23,47 @@ NEWTON_NEXT_VIOLATION = 0.2  # for another attempt, as a share of where the last
 
 @dataclass(frozen=True)
 class Block:
-    """Block SMO on three levels: working sets of working sets, and a kernel product that keeps long rows only.
+    """Block SMO on three tiers: all samples, a working set of them, and small sets that the working set is solved by.
 
-    q1          samples in a working set; None: half as many again as there are free hinges, from 1024 to 4096
-    q2          samples in the small sets that it is worked off by
-    precision   of kernel values; scores are summed in float64 and recomputed from α before the end, but for
-                samples that are satisfied by more than scores can be off
-    newton      whether Newton's method may finish: after many steps, as at large C, that is faster
+    Parameters
+    ----------
+    q1 : int or None, default=None
+        Samples in a working set; None: half as many again as there are free hinges, from 1024 to 4096.
+    q2 : int, default=256
+        Samples in the small sets.
+    precision : {"float32", "float64"}, default="float32"
+        Precision of kernel values. Scores are summed in float64 and recomputed from α before the end, but for samples
+        that are satisfied by more than scores can be off.
+    newton : bool, default=True
+        Whether Newton's method may finish: after many steps, as at large C, that is faster.
 
-    The algorithm: cpp/block/block_smo.hpp, and newton.py for the end.
+    Attributes
+    ----------
+    name : str
+        "block", for the `solver` parameter of an estimator.
+    accepts : frozenset of Treatment
+        Treatments of the thresholds that it solves: all.
+
+    See Also
+    --------
+    SMO : Pairs of hinges, with a cache of rows of K.
+    GCD : Single hinges, with a cache of rows of K.
+    Decomposition : Subproblems of hinges, solved side by side.
+
+    Notes
+    -----
+    Kernel values between a working set and all samples are computed where they are used; they are kept only where rows
+    of X are long. The result does not depend on the number of threads. The algorithm: cpp/block/block_smo.hpp, and
+    newton.py for the end.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR, Block
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = SVOR(solver=Block(q2=64)).fit(X, y)
+    >>> model.result_.solver, model.result_.converged
+    ('block', True)
     """
 
     q1: int | None = None
@@ -49,6 +81,13 @@ class Block:
         check_option("precision", self.precision, PRECISIONS)
 
     def solve(self, run: Run) -> None:
+        """Run the solver.
+
+        Parameters
+        ----------
+        run : Run
+            The problem, the kernel matrix and the state that the solver brings to the optimum.
+        """
         n_threads, steps = usable_threads(run.control.n_threads), steps_of_start(run)
         # Early stopping looks at the whole way, and the cost of a callable kernel is not known.
         may_jump = self.newton and run.control.monitor is None and not run.matrix.rows.is_function

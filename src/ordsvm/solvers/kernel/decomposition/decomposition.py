@@ -57,22 +57,71 @@ CHUNK = 64  # rows of K added up by one task
 
 @dataclass(frozen=True)
 class Decomposition:
-    """Algorithm 1 of Manno, Palagi & Sagratella (2018): blocks of hinges solved side by side, and one step for all.
+    """Parallel decomposition: subproblems of hinges solved side by side, and one step for all of them.
 
-    partition   "violation": hinges that violate most together; "random": anew in every iteration; "contiguous": fixed
-    block_size  hinges in a block
-    max_blocks  subproblems in an iteration, those of the blocks that violate most; None for all that violate
-    blocks      whose moves are used: "all"; "descent": those that pass the test (21) with `epsilon`; "decrease": those
-                that bring at least `share` of the decrease that all of them predict
-    tau         weight of the proximal term, which makes every subproblem strictly convex
-    inner       tolerance of subproblems, as a share of the violation
-    step        "exact": to the minimum (29); "armijo": the first of 1, ½, ¼, … that meets (22) with `theta`;
-                "diminishing": 1 / k**xi in iteration k, whatever it does to the objective. The more blocks, the longer
-                it takes until steps are short enough; it is here for the theory
-    mvp_every   the most violating pair shares a block in every so many-th iteration (Theorems 2, 4 and 6)
-    seed        of the random partition
+    Parameters
+    ----------
+    partition : {"violation", "random", "contiguous"}, default="violation"
+        How hinges are divided into subproblems. "violation": those that violate most together; "random": anew in every
+        iteration; "contiguous": fixed.
+    block_size : int, default=500
+        Hinges in a subproblem.
+    max_blocks : int or None, default=None
+        Subproblems in an iteration, those that violate most; None: all that violate.
+    blocks : {"all", "descent", "decrease"}, default="all"
+        Whose moves are used. "descent": those that pass the test (21) with `epsilon`; "decrease": those that bring at
+        least `share` of the decrease that all of them predict.
+    epsilon : float, default=0.1
+        The ε of the test (21), above 0 and below 1.
+    share : float, default=0.01
+        The share of the predicted decrease, from 0 up to, but not, 1.
+    tau : float, default=1e-8
+        Weight of the proximal term, which makes every subproblem strictly convex.
+    inner : float, default=0.1
+        Tolerance of subproblems, as a share of the violation.
+    step : {"exact", "armijo", "diminishing"}, default="exact"
+        "exact": to the minimum (29). "armijo": the first of 1, ½, ¼, … that meets (22) with `theta`. "diminishing": 1 /
+        k**xi in iteration k, whatever it does to the objective; the more subproblems, the longer it takes until steps
+        are short enough. It is there for the theory.
+    theta : float, default=0.1
+        The θ of Armijo's rule (22), above 0 and below 1.
+    xi : float, default=0.3
+        The exponent of diminishing steps, above 0 and at most 0.5.
+    mvp_every : int, default=1
+        The most violating pair shares a subproblem in every so many-th iteration (Theorems 2, 4 and 6).
+    seed : int, default=0
+        Seed of the random partition.
 
-    `n_iter` counts iterations. Blocks are solved on `n_threads` threads; the result does not depend on how many.
+    Attributes
+    ----------
+    name : str
+        "decomposition", for the `solver` parameter of an estimator.
+    accepts : frozenset of Treatment
+        Treatments of the thresholds that it solves: all.
+
+    See Also
+    --------
+    ParsmoLight : Pairs of hinges in place of subproblems, by the same authors.
+    Block : Working sets of samples one after the other; faster.
+
+    Notes
+    -----
+    `n_iter` counts iterations. Subproblems are solved on `n_threads` threads; the result does not depend on how many.
+
+    References
+    ----------
+    .. [1] A. Manno, L. Palagi, S. Sagratella, "Parallel decomposition methods for linearly constrained problems subject
+       to simple bound with application to the SVMs training", Computational Optimization and Applications 71, 2018,
+       Algorithm 1.
+
+    Examples
+    --------
+    >>> from ordsvm import SVORIM, Decomposition
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = SVORIM(solver=Decomposition(block_size=40)).fit(X[:50], y[:50])
+    >>> model.result_.solver
+    'decomposition'
     """
 
     partition: Literal["violation", "random", "contiguous"] = "violation"
@@ -111,6 +160,13 @@ class Decomposition:
         check_seed_number(self.seed)
 
     def solve(self, run: Run) -> None:
+        """Run the solver.
+
+        Parameters
+        ----------
+        run : Run
+            The problem, the kernel matrix and the state that the solver brings to the optimum.
+        """
         if run.control.monitor is not None:
             run.look_every(1)
         run.close(Scheme(self, run).work())

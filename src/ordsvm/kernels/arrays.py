@@ -1,0 +1,68 @@
+"""Samples as kernels take them, dense or CSR: types, products, and scores in row blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.extmath import safe_sparse_dot
+
+from ordsvm._typing import Floats
+
+Data = Any  # a dense array or a SciPy CSR matrix or array
+
+BLOCK_BYTES = 32 * 2**20  # of kernel values that are in memory at once when scores are computed
+
+
+def blockwise(scores: Callable[[Data], Floats], X: Data, beta: Floats) -> Floats:
+    """The scores of X, so many rows at a time that a kernel value for each of them and of beta is not too much."""
+    if len(beta) == 0:
+        return np.zeros((X.shape[0], *beta.shape[1:]))
+    step = max(1, BLOCK_BYTES // (8 * len(beta)))
+    return np.concatenate([scores(X[i : i + step]) for i in range(0, X.shape[0], step)])
+
+
+def float64(X: Data) -> Data:
+    """In double, and where sparse with 32-bit indices if they suffice: not all of scikit-learn takes others."""
+    if sp.issparse(X) and max(X.nnz, *X.shape) < np.iinfo(np.int32).max:
+        return retyped(X, np.dtype(np.float64), np.dtype(np.int32))
+    return X.astype(np.float64, copy=False)
+
+
+def alike(X: Data, Y: Data) -> tuple[Data, Data]:
+    """Both sparse if one is, and of one type, the wider of theirs, so that one loop of the core serves them."""
+    dtype = np.result_type(X.dtype, Y.dtype)
+    if sp.issparse(X) != sp.issparse(Y):
+        X, Y = sp.csr_array(X), sp.csr_array(Y)
+    if not sp.issparse(X):
+        return np.ascontiguousarray(X, dtype=dtype), np.ascontiguousarray(Y, dtype=dtype)
+    index = np.result_type(*(array.dtype for matrix in (X, Y) for array in (matrix.indices, matrix.indptr)))
+    return retyped(X, dtype, index), retyped(Y, dtype, index)
+
+
+def retyped(X: Data, dtype: Any, index: Any) -> Data:
+    """CSR with values and indices of these types; X itself if it has them."""
+    if (X.dtype, X.indices.dtype, X.indptr.dtype) == (dtype, index, index):
+        return X
+    X = type(X)(X, dtype=dtype)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)  # given to SciPy, it might narrow them
+    return X
+
+
+def csr_arrays(X: Data) -> tuple[NDArray[np.floating], NDArray[np.integer], NDArray[np.integer]]:
+    return X.data, X.indices, X.indptr
+
+
+def centred(X: Data, Y: Data) -> tuple[Data, Data]:
+    """Moves dense samples to where Y is centred: distances stay, and scikit-learn's way to them cancels less."""
+    if sp.issparse(X) or sp.issparse(Y):
+        return X, Y
+    centre = Y.mean(axis=0)
+    return X - centre, Y - centre
+
+
+def dot(X: Data, Y: Data) -> Floats:
+    return safe_sparse_dot(float64(X), float64(Y).T, dense_output=True)

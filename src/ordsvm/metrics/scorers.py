@@ -1,0 +1,194 @@
+"""The metrics as scorers for scikit-learn's model selection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from ordsvm.labels import label_array, rank_codes
+from ordsvm.metrics.agreement import kendall_tau_b, quadratic_weighted_kappa, spearman_rho
+from ordsvm.metrics.errors import (
+    macro_mean_absolute_error,
+    maximum_mean_absolute_error,
+    mean_absolute_error,
+    mean_squared_error,
+    mean_zero_one_error,
+    off_by_one_accuracy,
+)
+from ordsvm.metrics.probabilities import ranked_probability_score
+
+
+@dataclass(frozen=True)
+class OrdinalScorer:
+    """A metric of predicted ranks as a scorer: `scorer(estimator, X, y)`, greater is better.
+
+    Parameters
+    ----------
+    metric : callable
+        A metric of this module, called as `metric(y_true, y_pred, categories=..., sample_weight=...)`.
+    greater_is_better : bool
+        Whether the metric grows with quality; the score of an error is its negative.
+    name : str
+        The name in messages and in `SCORERS`.
+    weight_request : bool, str or None, default=None
+        What scikit-learn's metadata routing passes on as `sample_weight`; see `set_score_request`.
+
+    See Also
+    --------
+    ProbabilityScorer : Scorer of predicted probabilities.
+    sklearn.metrics.make_scorer : Scorers of metrics that need no order of the labels.
+
+    Notes
+    -----
+    The order of the labels is `estimator.classes_`, lowest first, which pipelines and searches pass on. (The
+    classifiers of scikit-learn sort their classes: with them, use numbers.) In a fold, y may hold a label that the
+    estimator has not seen: among numbers in ascending order its place is clear; otherwise that is an error, which
+    giving the estimator `categories` or an ordered dtype avoids.
+
+    Searches pass on the weights they are given. `cross_val_score` does so with scikit-learn's metadata routing after
+    `mae_scorer.set_score_request(sample_weight=True)`; without it, scores there are those of equal weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.metrics import mae_scorer
+    >>> X = np.arange(12.0).reshape(-1, 1)
+    >>> y = np.repeat([0, 1, 2], 4)
+    >>> scores = cross_val_score(SVOR(kernel="linear", C=10.0), X, y, scoring=mae_scorer, cv=2)
+    >>> scores.shape, bool((scores <= 0).all())
+    ((2,), True)
+    """
+
+    metric: Callable[..., float]
+    greater_is_better: bool
+    name: str
+    weight_request: bool | str | None = None
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        order = self._label_order(estimator, y)
+        score = self.metric(y, self._answers(estimator, X, order), categories=order, **weighted)
+        return score if self.greater_is_better else -score
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Copy the scorer with another request for sample weights.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            True: weights are passed on; a str: under this name; False: they are not; None: weights that are given raise
+            an error.
+
+        Returns
+        -------
+        OrdinalScorer
+            The copy.
+        """
+        return replace(self, weight_request=sample_weight)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return the request for sample weights as scikit-learn's metadata routing reads it.
+
+        Returns
+        -------
+        MetadataRequest
+            The request.
+        """
+        request = MetadataRequest(owner=repr(self))
+        request.score.add_request(param="sample_weight", alias=self.weight_request)
+        return request
+
+    def _accept_sample_weight(self) -> bool:
+        """Whether scikit-learn's searches pass weights on without metadata routing."""
+        return True
+
+    def _answers(self, estimator: Any, X: Any, order: NDArray[Any]) -> NDArray[Any]:
+        """What the metric compares with y."""
+        return estimator.predict(X)
+
+    def _label_order(self, estimator: Any, y: Any) -> NDArray[Any]:
+        classes = getattr(estimator, "classes_", None)
+        if classes is None:
+            raise TypeError(
+                f"The scorer {self.name!r} takes the order of the labels from estimator.classes_, which "
+                f"{type(estimator).__name__} lacks; use a fitted classifier or ordsvm.RoundedRegressor."
+            )
+        labels = label_array(y)
+        is_numeric = classes.dtype.kind in "biuf" and labels.dtype.kind in "biuf"
+        return np.union1d(classes, labels) if is_numeric and (classes[:-1] < classes[1:]).all() else classes
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class ProbabilityScorer(OrdinalScorer):
+    """A metric of probabilities as a scorer, for estimators with `predict_proba`.
+
+    A label that the estimator has not seen has probability 0.
+
+    Parameters
+    ----------
+    metric : callable
+        A metric of this module, called as `metric(y_true, y_proba, categories=..., sample_weight=...)`.
+    greater_is_better : bool
+        Whether the metric grows with quality; the score of an error is its negative.
+    name : str
+        The name in messages and in `PROBABILITY_SCORERS`.
+    weight_request : bool, str or None, default=None
+        What scikit-learn's metadata routing passes on as `sample_weight`; see `set_score_request`.
+
+    See Also
+    --------
+    OrdinalScorer : Scorer of predicted ranks.
+    ordsvm.CalibratedOrdinal : Estimator that adds `predict_proba` to a model.
+
+    Examples
+    --------
+    >>> from ordsvm.metrics import rps_scorer
+    >>> rps_scorer
+    ProbabilityScorer('rps')
+    """
+
+    def _answers(self, estimator: Any, X: Any, order: NDArray[Any]) -> NDArray[Any]:
+        if not hasattr(estimator, "predict_proba"):
+            raise TypeError(
+                f"The scorer {self.name!r} takes probabilities, which {type(estimator).__name__} does not give: "
+                "wrap it in ordsvm.CalibratedOrdinal."
+            )
+        known = estimator.predict_proba(X)
+        probability = np.zeros((len(known), len(order)))
+        probability[:, rank_codes(estimator.classes_, order)] = known
+        return probability
+
+
+mae_scorer = OrdinalScorer(mean_absolute_error, greater_is_better=False, name="mae")
+mze_scorer = OrdinalScorer(mean_zero_one_error, greater_is_better=False, name="mze")
+mse_scorer = OrdinalScorer(mean_squared_error, greater_is_better=False, name="mse")
+macro_mae_scorer = OrdinalScorer(macro_mean_absolute_error, greater_is_better=False, name="macro_mae")
+max_mae_scorer = OrdinalScorer(maximum_mean_absolute_error, greater_is_better=False, name="max_mae")
+off_by_one_scorer = OrdinalScorer(off_by_one_accuracy, greater_is_better=True, name="off_by_one")
+kappa_scorer = OrdinalScorer(quadratic_weighted_kappa, greater_is_better=True, name="kappa")
+tau_scorer = OrdinalScorer(kendall_tau_b, greater_is_better=True, name="tau")
+spearman_scorer = OrdinalScorer(spearman_rho, greater_is_better=True, name="spearman")
+rps_scorer = ProbabilityScorer(ranked_probability_score, greater_is_better=False, name="rps")
+
+_ALL = (
+    mae_scorer,
+    mze_scorer,
+    mse_scorer,
+    macro_mae_scorer,
+    max_mae_scorer,
+    off_by_one_scorer,
+    kappa_scorer,
+    tau_scorer,
+    spearman_scorer,
+)
+SCORERS = {scorer.name: scorer for scorer in _ALL}  # of predicted ranks, which every classifier gives
+PROBABILITY_SCORERS = {rps_scorer.name: rps_scorer}

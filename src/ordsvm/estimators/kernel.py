@@ -108,7 +108,7 @@ class KernelMachine(Machine):
 
         Returns
         -------
-        self : object
+        object
             The trained machine.
         """
         return self._prepare(X, y, sample_weight).run()

@@ -83,7 +83,7 @@ class LinearMachine(Machine):
 
         Returns
         -------
-        self : object
+        object
             The trained machine.
         """
         if not is_stream(X):

@@ -81,9 +81,11 @@ class LinearNPSVOR(RankScores, LinearMachine):
 
     Examples
     --------
+    >>> from sklearn.preprocessing import StandardScaler
     >>> from ordsvm import LinearNPSVOR
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
+    >>> X = StandardScaler().fit_transform(X)
     >>> model = LinearNPSVOR(C=0.1).fit(X, y)
     >>> model.rank_scores(X[:2]).shape
     (2, 3)

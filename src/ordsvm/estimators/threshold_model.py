@@ -106,7 +106,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
         Returns
         -------
-        self : object
+        object
             The trained machine.
         """
         return self._prepare(X, y, sample_weight, validation).run()

@@ -14,7 +14,7 @@ from benchmarks.results import Row, row
 from ordsvm.formulations.linear import npsvor
 from ordsvm.linear_problem import LaneTable
 from ordsvm.solvers import Control
-from ordsvm.solvers.linear.dcd import DCD1, DCD2, Run, Samples
+from ordsvm.solvers.linear.dcd import DCD1, DCD2, DCDRun, RankSamples
 
 RANK = 2  # the paper's rank 3
 NEAR = 0.01
@@ -56,7 +56,7 @@ class Trace:
         return [(float(self.seconds[p]), float(figure[p])) for p in points]
 
 
-class TimedRun(Run):
+class TimedRun(DCDRun):
     """Counts the time that the core works, and none of that in which it is looked at."""
 
     worked = 0.0
@@ -124,7 +124,7 @@ def _trace(X: Any, y: np.ndarray, kind: Any, **options: Any) -> Trace:
         report_every=1,
         callback=lambda p: points.append((watched.worked, p.objective - p.gap, p.relative_gap)),
     )
-    watched = TimedRun(Samples(X, y, np.ones(len(y))), table, kind(**options), control)
+    watched = TimedRun(RankSamples(X, y, np.ones(len(y))), table, kind(**options), control)
     end = watched.solution(watched.to_the_end()).result
     points.append((watched.worked, end.objective - end.gap, end.relative_gap))
     return Trace(*np.transpose(points))

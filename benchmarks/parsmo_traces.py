@@ -82,7 +82,7 @@ class SolvedCase(Case):
             tol=1e-5, max_iter=max_iter, n_threads=n_threads, report_every=every or max(1, BASE_LOOK[self.name] // q)
         )
         began = time.perf_counter()
-        run = watched_run()(self.problem, self.matrix(self._cache_size()), control, None)
+        run = watched_run()(self.problem, self.matrix(self._cache_size()), solver, control, None)
         run.watch(self.optimum, END if max_iter < 0 else 0.0, seconds, began)
         solver.solve(run)
         run.note()
@@ -146,11 +146,15 @@ def watched_run() -> Any:
                 self.notes.append((self.n_iter, self.kernel_rows, self._worked, dual))
             self._since = time.perf_counter()
 
-        def _look(self) -> bool:
-            self.note()
-            self._next_step = self.n_iter + self.report_every
-            error = abs(self.notes[-1][3] - self._optimum) / self._optimum
-            return error <= self._end or self._worked > self._most
+        def report(self, steps: int, kernel_rows: int) -> bool:
+            self.count(steps, kernel_rows)
+            if self.recorder.look_is_due(self.n_iter):
+                self.note()
+                self.recorder.look_every(self.report_every, first=self.n_iter + self.report_every)
+                error = abs(self.notes[-1][3] - self._optimum) / self._optimum
+                if error <= self._end or self._worked > self._most:
+                    self.recorder.status = "callback"
+            return self.recorder.stopped
 
     return WatchedRun
 

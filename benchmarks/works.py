@@ -149,5 +149,5 @@ def primal(work: Work, y: np.ndarray, answer: Answer) -> float:
     """½‖w‖² [+ ½‖b‖²] + Σ cap · max(0, −slope): what all contestants minimise, computed from its answer alone."""
     hinges = problem(work, y)
     losses = hinges.hinges.cap @ np.maximum(0.0, -hinges.slope(answer.score, answer.thresholds))
-    penalty = answer.thresholds @ answer.thresholds if hinges.thresholds.value == "penalized" else 0.0
+    penalty = answer.thresholds @ answer.thresholds if hinges.treatment.value == "penalized" else 0.0
     return float(0.5 * (answer.square_norm + penalty) + losses)

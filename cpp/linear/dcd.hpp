@@ -21,10 +21,10 @@
 #include <span>
 #include <vector>
 
-#include "../monitor.hpp"
-#include "../threads.hpp"
-#include "order.hpp"
-#include "rows.hpp"
+#include "base/monitor.hpp"
+#include "linear/order.hpp"
+#include "linear/rows.hpp"
+#include "parallel/team.hpp"
 
 namespace ordsvm::linear {
 

@@ -14,7 +14,7 @@
 
 #include <numeric>
 
-#include "dcd.hpp"
+#include "linear/dcd.hpp"
 
 namespace ordsvm::linear {
 

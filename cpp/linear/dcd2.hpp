@@ -15,7 +15,7 @@
 // where no sample is of another rank all violations are 0.
 #pragma once
 
-#include "dcd.hpp"
+#include "linear/dcd.hpp"
 
 namespace ordsvm::linear {
 

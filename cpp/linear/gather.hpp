@@ -4,8 +4,8 @@
 // instructions by themselves, so they are named here.
 #pragma once
 
-#include "../dispatch.hpp"
-#include "row_views.hpp"
+#include "linear/row_views.hpp"
+#include "simd/dispatch.hpp"
 #if defined(__x86_64__) && defined(__GNUC__)
 #define ORDSVM_GATHERS 1
 #include <immintrin.h>

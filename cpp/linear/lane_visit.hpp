@@ -5,8 +5,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "gather.hpp"
-#include "lanes.hpp"
+#include "linear/gather.hpp"
+#include "linear/lanes.hpp"
 
 namespace ordsvm::linear {
 

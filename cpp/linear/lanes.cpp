@@ -1,10 +1,10 @@
-#include "lanes.hpp"
+#include "linear/lanes.hpp"
 
 #include <utility>
 
-#include "../buffer.hpp"
-#include "../dispatch.hpp"
-#include "lane_visit.hpp"
+#include "base/buffer.hpp"
+#include "linear/lane_visit.hpp"
+#include "simd/dispatch.hpp"
 
 namespace ordsvm::linear {
 namespace {

@@ -13,7 +13,7 @@
 // Cost      a pass reads every row once and writes it once where something moved.
 #pragma once
 
-#include "machine.hpp"
+#include "linear/machine.hpp"
 
 namespace ordsvm::linear {
 

@@ -1,9 +1,9 @@
-#include "machine.hpp"
+#include "linear/machine.hpp"
 
 #include <cstring>
 
-#include "../dispatch.hpp"
-#include "gather.hpp"
+#include "linear/gather.hpp"
+#include "simd/dispatch.hpp"
 
 namespace ordsvm::linear {
 namespace {

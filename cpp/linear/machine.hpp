@@ -20,11 +20,11 @@
 #include <span>
 #include <vector>
 
-#include "../buffer.hpp"
-#include "../monitor.hpp"
-#include "../threads.hpp"
-#include "order.hpp"
-#include "row_views.hpp"
+#include "base/buffer.hpp"
+#include "base/monitor.hpp"
+#include "linear/order.hpp"
+#include "linear/row_views.hpp"
+#include "parallel/team.hpp"
 
 namespace ordsvm::linear {
 

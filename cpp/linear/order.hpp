@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../hinges.hpp"
+#include "base/hinges.hpp"
 
 namespace ordsvm::linear {
 

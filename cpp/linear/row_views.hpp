@@ -4,9 +4,9 @@
 #include <map>
 #include <variant>
 
-#include "../buffer.hpp"
-#include "../kernels.hpp"
-#include "../threads.hpp"
+#include "base/buffer.hpp"
+#include "kernels/row_source.hpp"
+#include "parallel/team.hpp"
 
 namespace ordsvm::linear {
 

@@ -1,10 +1,10 @@
-#include "thresholds.hpp"
+#include "linear/thresholds.hpp"
 
 #include <limits>
 #include <utility>
 
-#include "../dispatch.hpp"
-#include "gather.hpp"
+#include "linear/gather.hpp"
+#include "simd/dispatch.hpp"
 
 namespace ordsvm::linear {
 namespace {

@@ -10,7 +10,7 @@
 // Stops     by whoever drives it, see machine.hpp.
 #pragma once
 
-#include "lanes.hpp"
+#include "linear/lanes.hpp"
 
 namespace ordsvm::linear {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "dispatch.hpp"
+#include "simd/dispatch.hpp"
 
 namespace ordsvm::prediction {
 namespace {

@@ -1,8 +1,8 @@
 // The hot loops of prediction: a few samples against one tile of support vectors.
 #pragma once
 
-#include "kernels.hpp"
-#include "simd.hpp"
+#include "kernels/row_source.hpp"
+#include "simd/loops.hpp"
 
 namespace ordsvm::prediction {
 

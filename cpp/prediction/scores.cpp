@@ -5,9 +5,9 @@
 #include <numeric>
 #include <type_traits>
 
-#include "kernel_values.hpp"
-#include "prediction/tile.hpp"
-#include "threads.hpp"
+#include "kernels/evaluate.hpp"
+#include "parallel/team.hpp"
+#include "prediction/support_group.hpp"
 
 namespace ordsvm::prediction {
 namespace {

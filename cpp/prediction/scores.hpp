@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "kernels.hpp"
+#include "kernels/row_source.hpp"
 
 namespace ordsvm::prediction {
 

@@ -12,10 +12,10 @@
 // that is nearer to its bound than tol; from then on hinges are chosen by (11), which puts those at their bounds.
 #pragma once
 
-#include "coordinate_step.hpp"
-#include "frontier.hpp"
-#include "projections.hpp"
-#include "solvers/solver.hpp"
+#include "base/stopping.hpp"
+#include "optimality/coordinate_step.hpp"
+#include "optimality/frontier.hpp"
+#include "optimality/projections.hpp"
 
 namespace ordsvm {
 

@@ -29,10 +29,10 @@
 // - In float a pair may violate by rounding alone; it then counts as none.
 #pragma once
 
-#include "frontier.hpp"
-#include "pairs.hpp"
-#include "solvers/solver.hpp"
-#include "states.hpp"
+#include "base/stopping.hpp"
+#include "optimality/frontier.hpp"
+#include "optimality/pairs.hpp"
+#include "optimality/score_state.hpp"
 
 namespace ordsvm {
 

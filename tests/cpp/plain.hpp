@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "kernels/row_source.hpp"
 #include "table.hpp"
 
 namespace ordsvm::plain {

@@ -3,10 +3,10 @@
 
 #include <string>
 
+#include "base/stopping.hpp"
 #include "check.hpp"
+#include "optimality/score_state.hpp"
 #include "plain.hpp"
-#include "solvers/solver.hpp"
-#include "states.hpp"
 #include "table.hpp"
 
 namespace ordsvm {

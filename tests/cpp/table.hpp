@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "hinges.hpp"
+#include "base/hinges.hpp"
 #include "random.hpp"
 
 namespace ordsvm {

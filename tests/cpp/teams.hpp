@@ -2,8 +2,8 @@
 #pragma once
 
 #include "methods.hpp"
-#include "solvers/asygcd.hpp"
-#include "solvers/asyorgcd.hpp"
+#include "solvers/async/asygcd.hpp"
+#include "solvers/async/asyorgcd.hpp"
 
 namespace ordsvm {
 

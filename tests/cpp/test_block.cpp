@@ -1,11 +1,11 @@
 // The block method: its kernel products by the formula, its optima by the definitions, its threads by each other.
-#include "block/block_smo.hpp"
-#include "block/exact.hpp"
-#include "block/samples.hpp"
 #include "check.hpp"
-#include "dispatch.hpp"
+#include "kernels/tiles/exact.hpp"
+#include "kernels/tiles/samples.hpp"
 #include "odd_rows.hpp"
+#include "simd/dispatch.hpp"
 #include "solve.hpp"
+#include "solvers/block/block_smo.hpp"
 
 namespace ordsvm {
 

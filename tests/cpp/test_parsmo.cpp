@@ -5,7 +5,7 @@
 #include "check.hpp"
 #include "methods.hpp"
 #include "odd_rows.hpp"
-#include "solvers/parsmo.hpp"
+#include "solvers/parsmo/parsmo.hpp"
 
 namespace ordsvm {
 

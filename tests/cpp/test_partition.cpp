@@ -1,6 +1,6 @@
 // The hinges divided among owners: every hinge has one, with all that belongs to it.
 #include "check.hpp"
-#include "partition.hpp"
+#include "parallel/partition.hpp"
 #include "table.hpp"
 
 namespace ordsvm {

@@ -1,8 +1,8 @@
 // K beta, by one thread and by several.
-#include "block/part.hpp"
 #include "check.hpp"
+#include "kernels/tiles/part.hpp"
+#include "kernels/tiles/product.hpp"
 #include "odd_rows.hpp"
-#include "product.hpp"
 #include "solve.hpp"
 
 namespace ordsvm {

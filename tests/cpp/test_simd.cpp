@@ -5,7 +5,7 @@
 
 #include "check.hpp"
 #include "random.hpp"
-#include "simd.hpp"
+#include "simd/loops.hpp"
 
 namespace ordsvm {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "check.hpp"
 #include "in_threads.hpp"
+#include "parallel/step_log.hpp"
 #include "random.hpp"
-#include "step_log.hpp"
 
 namespace ordsvm {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "threads.hpp"
+#include "parallel/team.hpp"
 
 namespace ordsvm {
 namespace {

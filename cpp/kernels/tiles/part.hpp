@@ -1,0 +1,14 @@
+// A part of K in double, for systems of equations.
+#pragma once
+
+#include <span>
+
+#include "solvers/block/row_blocks.hpp"
+
+namespace ordsvm::block {
+
+/// out[r * columns.size() + c] = K[rows[r], columns[c]]
+void fill_part(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns,
+               std::span<double> out, Crew& crew);
+
+}  // namespace ordsvm::block

@@ -1,0 +1,315 @@
+#include "kernels/tiles/samples.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "simd/dispatch.hpp"
+
+namespace ordsvm::block {
+namespace {
+
+constexpr double sparse_below = 0.4;       // share of features that are not 0: from here on a dense row is as fast
+constexpr double sparse_by_choice = 0.65;  // the same where norms serve as well as differences
+constexpr Index transposed_at_once = 8;    // dense samples: a line of a cache is written at a time
+
+/// How samples are met, but for those of zeros and ones.
+Form form_of(const Features& features) {
+  if (features.density < (features.norms_serve() ? sparse_by_choice : sparse_below)) return Form::sparse;
+  return features.kernel.kind == KernelKind::rbf && features.norms_serve() ? Form::norms : Form::differences;
+}
+
+bool is_distance(KernelKind kind) { return kind == KernelKind::rbf || kind == KernelKind::laplacian; }
+
+/// The largest number of ones in a sample, if all samples are zeros and ones, and not too many ones for a table.
+std::optional<Index> most_ones(const RowSource& source) {
+  const Index n_columns = source.features()->n_columns;
+  std::vector<SampleIndex> columns(n_columns);
+  std::vector<double> values(n_columns);
+  Index most = 0;
+  for (Index i = 0; i < source.size(); ++i) {
+    const Index count = source.nonzeros(i, columns.data(), values.data());
+    Index ones = 0;
+    for (Index p = 0; p < count; ++p) {
+      if (values[p] != 0.0 && values[p] != 1.0) return std::nullopt;
+      ones += values[p] == 1.0;
+    }
+    if (ones >= most_counts) return std::nullopt;
+    most = std::max(most, ones);
+  }
+  return most;
+}
+
+/// Features of a sample that are stored, at most.
+Index longest_row(const RowSource& source) {
+  const Index n_columns = source.features()->n_columns;
+  std::vector<SampleIndex> columns(n_columns);
+  std::vector<double> values(n_columns);
+  Index longest = 0;
+  for (Index i = 0; i < source.size(); ++i)
+    longest = std::max(longest, source.nonzeros(i, columns.data(), values.data()));
+  return longest;
+}
+
+double value_of(const Kernel& kernel, double number) {
+  if (is_distance(kernel.kind)) return std::exp(-kernel.gamma * number);
+  if (kernel.kind == KernelKind::linear) return number;
+  const double z = kernel.gamma * number + kernel.coef0;
+  return kernel.kind == KernelKind::sigmoid ? std::tanh(z) : std::pow(z, kernel.degree);
+}
+
+}  // namespace
+
+bool fits_tiles(const RowSource& source) {
+  constexpr Index second_level_cache = 1 << 19;  // bytes
+  const auto features = source.features();
+  return features && (features->density >= sparse_below ||
+                      features->n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= second_level_cache);
+}
+
+bool suits(const RowSource& source) {
+  const auto features = source.features();
+  return !features || features->kernel.kind != KernelKind::sigmoid;
+}
+
+double roundings(const RowSource& source) {
+  const auto features = source.features();
+  const bool norms = features && form_of(*features) != Form::differences;
+  return 4.0 + (features ? std::sqrt(features->n_columns) : 0.0) + (norms ? features->rounding_of_norms() : 0.0);
+}
+
+double largest_error(const RowSource& source) {
+  const Features features = *source.features();
+  const Kernel& kernel = features.kernel;
+  const double norm = features.largest_norm, reach = kernel.gamma * norm;
+  const Form form = form_of(features);
+  if (is_distance(kernel.kind) && form != Form::sparse && most_ones(source)) return 8.0;  // counted, or exact as sums
+  double roundings = 2.0 * (4.0 + features.n_columns);
+  if (form == Form::sparse) roundings = 2.0 * (4.0 + longest_row(source));
+  switch (kernel.kind) {
+    case KernelKind::linear:
+      return roundings * norm;
+    case KernelKind::polynomial:
+      return roundings * std::max(1.0, kernel.degree / 4.0) * std::pow(reach + std::abs(kernel.coef0), kernel.degree);
+    case KernelKind::sigmoid:
+      return roundings * std::max(1.0, reach);
+    case KernelKind::rbf:  // features far from 0 are rounded by more than their differences
+      return (roundings + 2.0 * std::sqrt(reach)) * (form == Form::differences ? 1.0 : std::max(1.0, reach / 2.0));
+    case KernelKind::laplacian:
+      return (roundings + reach) * (form == Form::differences ? 1.0 : std::max(1.0, reach / 2.0));
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+double row_length(const Features& features) {
+  return features.n_columns * (form_of(features) == Form::sparse ? features.density : 1.0);
+}
+
+template <class T>
+Samples<T>::Samples(const RowSource& source, Crew& crew, bool keep)
+    : source_(source), crew_(crew), features_(*source.features()), form_(form_of(features_)) {
+  if (has_widest())
+    if (const auto most = most_ones(source)) make_lookup(*most);
+  if (!keep) return;
+  TileSpace<T> kept = space(n_tiles());
+  std::vector<Scratch<T>> scratch = scratches(crew_.size());
+  crew_.run(crew_.n_tasks(), [&](int task, int thread) {
+    const Share share(n_tiles(), task, crew_.n_tasks());
+    for (Index t = share.begin; t < share.end; ++t) {
+      const Index begin = t * lanes<T>;
+      fill(std::min(lanes<T>, size() - begin), [&](Index lane) { return begin + lane; }, scratch[thread], kept, t);
+    }
+  });
+  if (form_ == Form::sparse || form_ == Form::counts) {
+    std::vector<Index> everybody(size());
+    std::iota(everybody.begin(), everybody.end(), Index{0});
+    rows_ = pack(everybody);
+  }
+  kept_ = std::move(kept);
+  keeps_ = true;
+}
+
+/// Values of K for all numbers that occur, if they are few enough.
+template <class T>
+void Samples<T>::make_lookup(Index most_ones) {
+  lookup_.size = (is_distance(features_.kernel.kind) ? 2 * most_ones : most_ones) + 1;
+  if (lookup_.size > most_counts) return;
+  form_ = Form::counts;
+  std::fill_n(lookup_.values, most_counts, T(0));
+  for (Index number = 0; number < lookup_.size; ++number)
+    lookup_.values[number] = static_cast<T>(value_of(features_.kernel, static_cast<double>(number)));
+}
+
+template <class T>
+Index Samples<T>::rows_at_a_time() const {
+  constexpr double bytes = 1 << 24;
+  return std::max<Index>(256, static_cast<Index>(bytes / (sizeof(T) * (row_length(features_) + 2.0))));
+}
+
+template <class T>
+TileSpace<T> Samples<T>::space(Index n_tiles) const {
+  const Index n_lanes = n_tiles * lanes<T>, n_bytes = n_tiles * bytes_of_counts;
+  TileSpace<T> made;
+  if (form_ == Form::counts) {
+    made.steps = Buffer<std::uint8_t>(n_bytes * features_.n_columns);
+    made.starts = Buffer<std::uint8_t>(n_bytes);
+  } else {
+    made.values = Buffer<T>(n_lanes * features_.n_columns);
+    made.norm = Buffer<T>(n_lanes);
+  }
+  return made;
+}
+
+template <class T>
+Tile<T> Samples<T>::view(const TileSpace<T>& space, Index t) const {
+  if (form_ != Form::counts)
+    return {space.values.data() + t * features_.n_columns * lanes<T>, space.norm.data() + t * lanes<T>, nullptr,
+            nullptr, nullptr};
+  const Index byte = t * bytes_of_counts;
+  return {nullptr, nullptr, space.steps.data() + byte * features_.n_columns, space.starts.data() + byte, &lookup_};
+}
+
+template <class T>
+Scratch<T> Samples<T>::scratch() const {
+  const Index n_columns = features_.n_columns;
+  const bool dense = form_ == Form::differences || form_ == Form::norms;
+  return {space(1), std::vector<T>(dense ? transposed_at_once * n_columns : 0), std::vector<SampleIndex>(n_columns),
+          std::vector<double>(n_columns)};
+}
+
+template <class T>
+std::vector<Scratch<T>> Samples<T>::scratches(int count) const {
+  std::vector<Scratch<T>> made;
+  for (int t = 0; t < count; ++t) made.push_back(scratch());
+  return made;
+}
+
+template <class T>
+double Samples<T>::part_of_norm(T value) const {
+  if (form_ == Form::counts) return is_distance(features_.kernel.kind) ? 1.0 : 0.0;
+  return features_.kernel.kind == KernelKind::laplacian ? std::abs(value) : static_cast<double>(value) * value;
+}
+
+/// use(column, value) for all features of sample i that are not 0.
+template <class T>
+template <class Use>
+void Samples<T>::read(Index i, Scratch<T>& scratch, Use use) const {
+  if (!rows_.starts.empty()) {
+    for (Index p = rows_.starts[i]; p < rows_.starts[i + 1]; ++p)
+      use(rows_.columns[p], form_ == Form::counts ? T(1) : rows_.values[p]);
+  } else if (keeps_) {
+    const T* from = view(kept_, i / lanes<T>).values + i % lanes<T>;
+    for (Index column = 0; column < features_.n_columns; ++column) use(column, from[column * lanes<T>]);
+  } else {
+    const Index count = source_.nonzeros(i, scratch.columns.data(), scratch.numbers.data());
+    for (Index p = 0; p < count; ++p)
+      if (scratch.numbers[p] != 0.0) use(scratch.columns[p], static_cast<T>(scratch.numbers[p]));
+  }
+}
+
+template <class T>
+PackedRows<T> Samples<T>::pack(std::span<const Index> samples) const {
+  PackedRows<T> rows;
+  rows.form = form_;
+  rows.count = static_cast<Index>(samples.size());
+  rows.n_features = features_.n_columns;
+  const bool lists = form_ == Form::sparse || form_ == Form::counts;
+  if (lists)
+    rows.starts.push_back(0);
+  else
+    rows.values.assign(samples.size() * features_.n_columns, T(0));
+  Scratch<T> own = scratch();
+  for (Index r = 0; r < rows.count; ++r) {
+    T* const dense = rows.values.data() + r * features_.n_columns;
+    double norm = 0.0;
+    read(samples[r], own, [&](Index column, T value) {
+      norm += part_of_norm(value);
+      if (lists) rows.columns.push_back(static_cast<SampleIndex>(column));
+      if (form_ == Form::sparse)
+        rows.values.push_back(value);
+      else if (!lists)
+        dense[column] = value;
+    });
+    rows.norm.push_back(static_cast<T>(norm));
+    if (lists) rows.starts.push_back(static_cast<Index>(rows.columns.size()));
+  }
+  return rows;
+}
+
+/// Tile t of `space` from samples number(0) .. number(count - 1).
+template <class T>
+template <class Number>
+void Samples<T>::fill(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const {
+  if (form_ == Form::counts) return fill_counts(count, number, scratch, space, t);
+  T* const values = space.values.data() + t * features_.n_columns * lanes<T>;
+  T* const norms = space.norm.data() + t * lanes<T>;
+  std::fill_n(values, features_.n_columns * lanes<T>, T(0));
+  std::fill_n(norms, lanes<T>, T(0));
+  if (form_ != Form::sparse) return fill_dense(count, number, scratch, values, norms);
+  for (Index lane = 0; lane < count; ++lane) {
+    double norm = 0.0;
+    read(number(lane), scratch, [&](Index column, T value) {
+      values[column * lanes<T> + lane] = value;
+      norm += part_of_norm(value);
+    });
+    norms[lane] = static_cast<T>(norm);
+  }
+}
+
+template <class T>
+template <class Number>
+void Samples<T>::fill_dense(Index count, Number number, Scratch<T>& scratch, T* values, T* norms) const {
+  const Index n_columns = features_.n_columns;
+  for (Index first = 0; first < count; first += transposed_at_once) {
+    const Index some = std::min(transposed_at_once, count - first);
+    std::fill(scratch.rows.begin(), scratch.rows.end(), T(0));
+    for (Index s = 0; s < some; ++s) {
+      double norm = 0.0;
+      read(number(first + s), scratch, [&](Index column, T value) {
+        scratch.rows[s * n_columns + column] = value;
+        norm += part_of_norm(value);
+      });
+      norms[first + s] = static_cast<T>(norm);
+    }
+    for (Index column = 0; column < n_columns; ++column)
+      for (Index s = 0; s < some; ++s) values[column * lanes<T> + first + s] = scratch.rows[s * n_columns + column];
+  }
+}
+
+/// A distance is |x| + |y|, less 2 for each feature in common.
+template <class T>
+template <class Number>
+void Samples<T>::fill_counts(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const {
+  std::uint8_t* const steps = space.steps.data() + t * features_.n_columns * bytes_of_counts;
+  std::uint8_t* const starts = space.starts.data() + t * bytes_of_counts;
+  std::fill_n(steps, features_.n_columns * bytes_of_counts, std::uint8_t(0));
+  std::fill_n(starts, bytes_of_counts, std::uint8_t(0));
+  const bool distance = is_distance(features_.kernel.kind);
+  for (Index lane = 0; lane < count; ++lane) {
+    const Index place = place_of_count<T>(lane);
+    read(number(lane), scratch, [&](Index column, T) {
+      steps[column * bytes_of_counts + place] = distance ? 256 - 2 : 1;
+      starts[place] += distance;
+    });
+  }
+}
+
+template <class T>
+Tile<T> Samples<T>::tile(std::span<const Index> samples, Scratch<T>& scratch) const {
+  fill(static_cast<Index>(samples.size()), [&](Index lane) { return samples[lane]; }, scratch, scratch.tile, 0);
+  return view(scratch.tile, 0);
+}
+
+template <class T>
+Tile<T> Samples<T>::tile(Index t, Scratch<T>& scratch) const {
+  if (keeps_) return view(kept_, t);
+  const Index begin = t * lanes<T>;
+  fill(std::min(lanes<T>, size() - begin), [&](Index lane) { return begin + lane; }, scratch, scratch.tile, 0);
+  return view(scratch.tile, 0);
+}
+
+template class Samples<float>;
+template class Samples<double>;
+
+}  // namespace ordsvm::block

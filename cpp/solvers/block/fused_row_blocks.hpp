@@ -1,0 +1,90 @@
+// K from tiles of samples: nothing is kept that costs no more to make again.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "kernels/tiles/samples.hpp"
+#include "solvers/block/row_blocks.hpp"
+
+namespace ordsvm::block {
+
+template <class T>
+class FusedBlocks : public Blocks<T> {
+ public:
+  /// keep: tiles of all samples.
+  FusedBlocks(const RowSource& source, Crew& crew, bool keep) : samples_(source, crew, keep), crew_(crew) {}
+
+  bool add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score,
+                   const Ask& ask) override {
+    const std::size_t part = samples_.rows_at_a_time();
+    for (std::size_t begin = 0; begin < rows.size(); begin += part) {
+      const std::size_t count = std::min(part, rows.size() - begin);
+      const auto add = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index n) {
+        double sums[lanes<T>] = {};
+        block::add_product(samples_.kernel(), tile, packed, 0, packed.count, weight.data() + begin, sums);
+        for (Index lane = 0; lane < n; ++lane) score[first + lane] += sums[lane];
+      };
+      if (!meet_all(rows.subspan(begin, count), add, ask)) return false;
+    }
+    return true;
+  }
+
+  bool gram(std::span<const Index> samples, T* out, Index stride, const Ask& ask) override {
+    values_computed_ += static_cast<double>(samples.size()) * samples.size();
+    return fill_block(samples, samples, out, stride, ask);
+  }
+
+  bool remake(std::span<const Index> samples, T* out, Index stride, bool alone) override {
+    return row_length(samples_.features()) <= long_row &&
+           fill_block(samples, samples, out, stride, [] { return false; }, alone);
+  }
+  double values_computed() const override { return values_computed_; }
+
+ protected:
+  /// use(tile, packed rows, first sample of the tile, how many samples it has) for all tiles of all samples.
+  template <class Use>
+  bool meet_all(std::span<const Index> rows, Use use, const Ask& ask) {
+    const PackedRows<T> packed = samples_.pack(rows);
+    const Index n = samples_.size();
+    values_computed_ += static_cast<double>(rows.size()) * n;
+    return over_tiles(samples_.n_tiles(), crew_.n_tasks(), ask, [&](Index t, Scratch<T>& scratch) {
+      use(samples_.tile(t, scratch), packed, t * lanes<T>, std::min(lanes<T>, n - t * lanes<T>));
+    });
+  }
+
+  /// out = K[np.ix_(rows, columns)]
+  bool fill_block(std::span<const Index> rows, std::span<const Index> columns, T* out, Index stride, const Ask& ask,
+                  bool alone = false) {
+    constexpr std::size_t worth_threads = 1 << 15;  // values: ten microseconds
+    const PackedRows<T> packed = samples_.pack(rows);
+    const Index n = static_cast<Index>(columns.size());
+    const int n_tasks = alone || rows.size() * columns.size() < worth_threads ? 1 : crew_.n_tasks();
+    return over_tiles(Samples<T>::tiles_for(n), n_tasks, ask, [&](Index t, Scratch<T>& scratch) {
+      const Index begin = t * lanes<T>;
+      const Tile<T> tile = samples_.tile(columns.subspan(begin, std::min(lanes<T>, n - begin)), scratch);
+      fill_values(samples_.kernel(), tile, packed, 0, packed.count, out + begin, stride);
+    });
+  }
+
+  Samples<T> samples_;
+  Crew& crew_;
+  double values_computed_ = 0.0;
+
+ private:
+  template <class Work>
+  bool over_tiles(Index n_tiles, int n_tasks, const Ask& ask, Work work) {
+    std::vector<Scratch<T>> scratch = samples_.scratches(n_tasks == 1 ? 1 : crew_.size());
+    std::atomic<bool> stop = false;
+    crew_.run(n_tasks, [&](int task, int thread) {
+      const Share share(n_tiles, task, n_tasks);
+      for (Index t = share.begin; t < share.end && !stop.load(std::memory_order_relaxed); ++t) {
+        work(t, scratch[thread]);
+        if (thread == 0) ask_for_all(ask, stop);
+      }
+    });
+    return !stop;
+  }
+};
+
+}  // namespace ordsvm::block

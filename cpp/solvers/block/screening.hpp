@@ -1,0 +1,42 @@
+// Samples of which a proof need not know the exact score.
+//
+// A hinge that is at 0 and satisfied adds nothing to either objective, to the gap or to the violation, by however much it
+// is satisfied. So the scores of samples that have no other hinges, by more than scores can be off, need not be made
+// anew: that spares most of the product where few samples are support vectors.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "kernels/tiles/samples.hpp"
+#include "solvers/block/tier.hpp"
+
+namespace ordsvm::block {
+
+/// How far scores may be off that were kept up to date while all |moves| of beta added up to `travelled`.
+template <class T>
+double drift(const RowSource& source, double travelled) {
+  return std::numeric_limits<T>::epsilon() * largest_error(source) * travelled;
+}
+
+/// Which samples of a level that has been ranked are not support vectors and satisfied by more than `margin`; nobody where
+/// there are few.
+template <class T>
+std::vector<char> find_settled(Level<T>& level, const Slots& slots, double margin) {
+  std::vector<char> settled(level.count());
+  Index total = 0;
+  for (Index p = 0; p < level.count(); ++p)
+    total += settled[p] = std::max(level.up()[p], level.down()[p]) < -margin && !slots.supports(p);
+  if (total < level.count() / 8) settled.clear();
+  return settled;
+}
+
+/// Whether they are satisfied by more than `margin` still.
+template <class T>
+bool stay_settled(Level<T>& level, std::span<const char> settled, double margin) {
+  for (Index p = 0; p < level.count(); ++p)
+    if (settled[p] && !(std::max(level.up()[p], level.down()[p]) < -margin)) return false;
+  return true;
+}
+
+}  // namespace ordsvm::block

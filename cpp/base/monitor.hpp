@@ -10,6 +10,9 @@
 
 namespace ordsvm {
 
+/// Called by the calling thread every few milliseconds of a long computation: true stops it, and so does whatever it throws.
+using Ask = std::function<bool()>;
+
 /// near: where another method would be faster from here on, and may be; not the end.
 enum class Status { converged, max_iter, stopped, imprecise, near };
 

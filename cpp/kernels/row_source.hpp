@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/hinges.hpp"
+#include "base/views.hpp"
 
 namespace ordsvm {
 
@@ -56,23 +57,6 @@ class RowSource {
   /// The features of sample i, but for some that are 0, and how many they are; there is room for n_columns. Only for
   /// sources with features.
   virtual Index nonzeros(Index, SampleIndex*, double*) const { return 0; }
-};
-
-/// A matrix in C order: values[i * n_columns + j].
-template <class T>
-struct DenseView {
-  const T* values;
-  Index n_rows;
-  Index n_columns;
-};
-
-template <class T, class I>
-struct CsrView {
-  const T* values;
-  const I* columns;
-  const I* starts;  // n_rows + 1 of them
-  Index n_rows;
-  Index n_columns;
 };
 
 /// Dense data, copied once into tiles (transposed groups of samples) on which rows are computed in double.

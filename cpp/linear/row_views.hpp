@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/buffer.hpp"
-#include "kernels/row_source.hpp"
+#include "base/views.hpp"
 #include "parallel/team.hpp"
 
 namespace ordsvm::linear {

@@ -1,7 +1,7 @@
 // The hot loops of prediction: a few samples against one tile of support vectors.
 #pragma once
 
-#include "kernels/row_source.hpp"
+#include "base/views.hpp"
 #include "simd/loops.hpp"
 
 namespace ordsvm::prediction {

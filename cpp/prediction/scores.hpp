@@ -1,9 +1,9 @@
 // What a trained machine says of samples: f(x) = sum over support vectors v of weight_v k(x, v).
 #pragma once
 
-#include <functional>
 #include <span>
 
+#include "base/monitor.hpp"
 #include "kernels/row_source.hpp"
 
 namespace ordsvm::prediction {
@@ -13,9 +13,6 @@ struct Weights {
   std::span<const double> values;
   Index n_machines;
 };
-
-/// Asked now and then by the calling thread; true stops the computation, and so does whatever it throws.
-using Ask = std::function<bool()>;
 
 /// out = k(samples, support) @ weights, row by row. No more of the kernel's values than a panel are in memory at once,
 /// and a row's scores do not depend on what other rows there are, nor on the number of threads.

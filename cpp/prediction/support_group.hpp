@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "kernels/row_source.hpp"
+#include "base/views.hpp"
 #include "prediction/panel.hpp"
 
 namespace ordsvm::prediction {

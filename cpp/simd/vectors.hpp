@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/row_source.hpp"
+#include "base/hinges.hpp"
 #include "simd/dispatch.hpp"
 
 namespace ordsvm::block {

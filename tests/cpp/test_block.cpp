@@ -241,7 +241,7 @@ TEST(a_product_may_leave_out_samples) {
 
 void check_blocks(const Space& space, const RowSource& source, std::size_t rows, const std::vector<Index>& some) {
   const Index n = space.n;
-  const block::Ask never = [] { return false; };
+  const Ask never = [] { return false; };
   RowCache<float> cache(source, sizeof(float) * n * rows);
   Crew crew(2);
   const auto blocks = block::make_blocks<float>(cache, crew);
@@ -287,7 +287,7 @@ TEST(blocks_of_rows_keep_those_that_were_asked_for_last) {
   RowCache<double> cache(plain, sizeof(double) * n * 10);
   Crew crew(2);
   const auto blocks = block::make_blocks<double>(cache, crew);
-  const block::Ask never = [] { return false; };
+  const Ask never = [] { return false; };
   std::vector<double> gram(8 * 64), out(n), weight(8, 1.0);
   for (Index first = 0; first + 8 <= n; first += 4) {  // half of every set comes again, and its rows with it
     std::vector<Index> some(8);

@@ -6,7 +6,9 @@
 
 #include <span>
 
-#include "solvers/block/row_blocks.hpp"
+#include "base/monitor.hpp"
+#include "kernels/row_source.hpp"
+#include "parallel/thread_pool.hpp"
 
 namespace ordsvm::block {
 

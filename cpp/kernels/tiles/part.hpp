@@ -3,7 +3,8 @@
 
 #include <span>
 
-#include "solvers/block/row_blocks.hpp"
+#include "kernels/row_source.hpp"
+#include "parallel/thread_pool.hpp"
 
 namespace ordsvm::block {
 

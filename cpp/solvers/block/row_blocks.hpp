@@ -1,17 +1,14 @@
 // What the block method asks of the kernel: products with all of K, and K of a working set.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 
+#include "base/monitor.hpp"
 #include "kernels/row_cache.hpp"
 #include "parallel/thread_pool.hpp"
 
 namespace ordsvm::block {
-
-/// Asked by the calling thread every few milliseconds of a long computation: true to stop it.
-using Ask = std::function<bool()>;
 
 /// T is the precision of kernel values; sums are in double. What was asked to stop returns false and leaves its output
 /// half done.

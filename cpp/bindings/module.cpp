@@ -184,7 +184,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> part_of(const RowSource& source, Vec
   {
     const nb::gil_scoped_release release;
     Crew crew(n_threads);
-    block::fill_part(source, span(rows), span(columns), out, crew);
+    tiles::fill_part(source, span(rows), span(columns), out, crew);
   }
   return to_numpy(std::move(out), rows.size(), columns.size());
 }
@@ -251,8 +251,8 @@ void bind_kernels(nb::module_& m) {
   nb::class_<RowSource>(m, "Rows", nb::type_slots(rows_slots))
       .def("__len__", &RowSource::size)
       .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
-      .def("roundings", [](const RowSource& rows) { return block::roundings(rows); })
-      .def("suits_blocks", [](const RowSource& rows) { return block::suits(rows); })
+      .def("roundings", [](const RowSource& rows) { return tiles::roundings(rows); })
+      .def("suits_blocks", [](const RowSource& rows) { return tiles::is_positive_semidefinite(rows); })
       .def_prop_ro("is_function", &RowSource::is_function)
       .def("rows", &rows_of, "which"_a)
       .def("product", &product_with, "beta"_a, "n_threads"_a = 1)

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/evaluate.hpp"
+#include "kernels/formula.hpp"
 #include "simd/loops.hpp"
 
 namespace ordsvm {
@@ -43,10 +44,6 @@ class ChunkedRows : public RowSource {
   }
 };
 
-double part_of_norm(KernelKind kind, double value) {
-  return kind == KernelKind::laplacian ? std::abs(value) : value * value;
-}
-
 template <class T>
 class DenseRows final : public ChunkedRows<DenseRows<T>> {
  public:
@@ -60,7 +57,7 @@ class DenseRows final : public ChunkedRows<DenseRows<T>> {
     for (Index i = 0; i < n_; ++i) {
       double norm = 0.0;
       for (Index feature = 0; feature < n_features_; ++feature)
-        norm += part_of_norm(kernel.kind, data.values[i * n_features_ + feature]);
+        norm += part_of_norm(reduction_of(kernel.kind), data.values[i * n_features_ + feature]);
       largest_norm_ = std::max(largest_norm_, norm);
     }
   }
@@ -108,7 +105,8 @@ class CsrRows final : public ChunkedRows<CsrRows<T, I>> {
   CsrRows(const Kernel& kernel, const CsrView<T, I>& data) : ChunkedRows<CsrRows<T, I>>(kernel), data_(data) {
     norm_.resize(data.n_rows);
     for (Index i = 0; i < data.n_rows; ++i)
-      for (I p = data.starts[i]; p < data.starts[i + 1]; ++p) norm_[i] += part_of_norm(kernel.kind, data.values[p]);
+      for (I p = data.starts[i]; p < data.starts[i + 1]; ++p)
+        norm_[i] += part_of_norm(reduction_of(kernel.kind), data.values[p]);
   }
   Index size() const override { return data_.n_rows; }
   std::optional<Features> features() const override {
@@ -187,8 +185,7 @@ class PrecomputedRows final : public RowSource {
 }  // namespace
 
 double Features::rounding_of_norms() const {
-  const bool distances = kernel.kind == KernelKind::rbf || kernel.kind == KernelKind::laplacian;
-  return distances ? 4.0 * kernel.gamma * largest_norm : 0.0;
+  return is_distance(kernel.kind) ? 4.0 * kernel.gamma * largest_norm : 0.0;
 }
 
 template <class T>

@@ -8,19 +8,9 @@
 
 #include "base/hinges.hpp"
 #include "base/views.hpp"
+#include "kernels/kernel.hpp"
 
 namespace ordsvm {
-
-enum class KernelKind { linear, rbf, polynomial, sigmoid, laplacian };
-
-/// linear x.y; rbf exp(-gamma |x-y|^2); polynomial (gamma x.y + coef0)^degree;
-/// sigmoid tanh(gamma x.y + coef0); laplacian exp(-gamma |x-y|_1).
-struct Kernel {
-  KernelKind kind = KernelKind::rbf;
-  double gamma = 1.0;
-  double coef0 = 0.0;
-  double degree = 3.0;
-};
 
 /// What rows of K are computed from, for those who would rather compute K their own way.
 struct Features {

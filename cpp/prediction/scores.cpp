@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "kernels/evaluate.hpp"
+#include "kernels/formula.hpp"
 #include "parallel/team.hpp"
 #include "prediction/support_group.hpp"
 
@@ -75,7 +76,7 @@ class Worker {
 template <class T>
 Norms norms_that_serve(const Kernel& kernel, const DenseView<T>& samples, const DenseView<T>& support) {
   constexpr Index worth_while = 16;  // features
-  if (kernel.kind != KernelKind::rbf || support.n_columns < worth_while) return {};
+  if (reduction_of(kernel.kind) != simd::Reduction::squared_distance || support.n_columns < worth_while) return {};
   Norms norms{square_norms(samples), square_norms(support)};
   double largest = 0.0;
   for (const auto* part : {&norms.samples, &norms.support})
@@ -109,7 +110,7 @@ void scores(const Kernel& kernel, const DenseView<T>& samples, const DenseView<T
             std::span<double> out, int n_threads, const Ask& ask) {
   const Norms norms = norms_that_serve(kernel, samples, support);
   if constexpr (std::is_same_v<T, float>)
-    if (reduction_of(kernel.kind) != simd::Reduction::dot)
+    if (is_distance(kernel.kind))
       return run<float, Tile<float, float>>(kernel, samples, support, norms, weights, out, n_threads, ask);
   run<double, Tile<double, T>>(kernel, samples, support, norms, weights, out, n_threads, ask);
 }

@@ -1,4 +1,4 @@
-// Vectors of 64 bytes, and kernel values on them. Only for files whose functions are dispatched by instruction set.
+// Vectors of 64 bytes, and powers of two on them. Only for files whose functions are dispatched by instruction set.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 #include "base/hinges.hpp"
 #include "simd/dispatch.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::wide {
 
 template <class T>
 inline constexpr Index width = 64 / sizeof(T);
@@ -95,4 +95,4 @@ ORDSVM_INLINE void powers_of_two(Vector<T>* y) {
   }
 }
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::wide

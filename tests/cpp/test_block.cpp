@@ -171,16 +171,16 @@ void for_spaces(Index n, Function function) {
       }
 }
 
-block::Form form_of(const Kernel& kernel, const std::vector<double>& x, Index n, bool as_csr = false) {
+tiles::Form form_of(const Kernel& kernel, const std::vector<double>& x, Index n, bool as_csr = false) {
   const Index d = static_cast<Index>(x.size()) / n;
   const Sparse sparse(x, n, d);
   const auto rows = as_csr ? make_rows(kernel, sparse.view()) : make_rows(kernel, DenseView<double>{x.data(), n, d});
   Crew crew(1);
-  return block::Samples<double>(*rows, crew, false).form();
+  return tiles::Samples<double>(*rows, crew, false).form();
 }
 
 TEST(samples_are_met_in_the_form_that_suits_them) {
-  using block::Form;
+  using tiles::Form;
   Random random(79);
   const Index n = 30, d = 40;
   const std::vector<double> dense = samples_of(random, n * d, 1.0, false), few = samples_of(random, n * d, 0.2, false),

@@ -33,7 +33,7 @@ TEST(parts_of_k_are_what_the_formula_says) {
   for (const int n_threads : {1, 3}) {
     Crew crew(n_threads);
     std::vector<double> out(rows.size() * columns.size());
-    block::fill_part(*space.rows, rows, columns, out, crew);
+    tiles::fill_part(*space.rows, rows, columns, out, crew);
     const double* value = out.data();
     for (const Index i : rows)
       for (const Index j : columns) CHECK(std::abs(*value++ - space.matrix[i * data.n + j]) <= 1e-14);

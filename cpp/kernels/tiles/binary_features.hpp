@@ -12,7 +12,7 @@
 #include "kernels/tiles/tiles.hpp"
 #include "simd/vectors.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::tiles {
 
 /// The table in pairs of vectors, from which one instruction chooses by the low bits of a number.
 template <Index n_pairs, class T>
@@ -113,4 +113,4 @@ ORDSVM_WIDEST void fill_counted(const Tile<T>& tile, const PackedRows<T>& rows, 
               [&](auto use) __attribute__((always_inline)) { visit_counts(tile, rows, begin, end, use); });
 }
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::tiles

@@ -6,7 +6,7 @@
 
 #include "kernels/tiles/samples.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::tiles {
 namespace {
 
 constexpr Index width_of_tile = lanes<double>;
@@ -97,4 +97,4 @@ bool add_exact_product(const RowSource& source, std::span<const Index> support, 
   return ExactProduct(source, support, weight, out, crew, left_out).run(ask);
 }
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::tiles

@@ -10,7 +10,7 @@
 #include "kernels/row_source.hpp"
 #include "parallel/thread_pool.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::tiles {
 
 /// out += weight @ K[support], for a source with features that fits tiles. `support` has nobody twice. Samples that
 /// `left_out` names, unless it is empty, are left out; they are none of the support. Every sum has its order whatever the
@@ -18,4 +18,4 @@ namespace ordsvm::block {
 bool add_exact_product(const RowSource& source, std::span<const Index> support, std::span<const double> weight,
                        std::span<double> out, Crew& crew, const Ask& ask, std::span<const char> left_out = {});
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::tiles

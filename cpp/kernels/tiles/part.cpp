@@ -6,7 +6,7 @@
 #include "kernels/many_rows.hpp"
 #include "kernels/tiles/samples.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::tiles {
 namespace {
 
 /// From whole rows, a few at a time, where nothing else is known: those of the shorter side, for K is symmetric.
@@ -52,4 +52,4 @@ void fill_part(const RowSource& source, std::span<const Index> rows, std::span<c
   });
 }
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::tiles

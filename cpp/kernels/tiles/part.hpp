@@ -6,10 +6,10 @@
 #include "kernels/row_source.hpp"
 #include "parallel/thread_pool.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::tiles {
 
 /// out[r * columns.size() + c] = K[rows[r], columns[c]]
 void fill_part(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns,
                std::span<double> out, Crew& crew);
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::tiles

@@ -47,10 +47,10 @@ inline bool product(const RowSource& source, std::span<const double> beta, std::
   if (support.size() * out.size() < worth_a_thread * n_threads) n_threads = 1;
   std::optional<Crew> own;
   if (crew == nullptr) crew = &own.emplace(n_threads);
-  if (block::fits_tiles(source)) {
+  if (tiles::fits_tiles(source)) {
     std::vector<double> weight(support.size());
     std::transform(support.begin(), support.end(), weight.begin(), [&](Index i) { return beta[i]; });
-    block::add_exact_product(source, support, weight, out, *crew, ask, left_out);
+    tiles::add_exact_product(source, support, weight, out, *crew, ask, left_out);
   } else {
     add_product(source, beta, support, out, *crew, ask);
   }

@@ -5,9 +5,11 @@
 #include <numeric>
 #include <optional>
 
+#include "kernels/evaluate.hpp"
+#include "kernels/formula.hpp"
 #include "simd/dispatch.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::tiles {
 namespace {
 
 constexpr double sparse_below = 0.4;       // share of features that are not 0: from here on a dense row is as fast
@@ -17,10 +19,9 @@ constexpr Index transposed_at_once = 8;    // dense samples: a line of a cache i
 /// How samples are met, but for those of zeros and ones.
 Form form_of(const Features& features) {
   if (features.density < (features.norms_serve() ? sparse_by_choice : sparse_below)) return Form::sparse;
-  return features.kernel.kind == KernelKind::rbf && features.norms_serve() ? Form::norms : Form::differences;
+  const bool squares = reduction_of(features.kernel.kind) == simd::Reduction::squared_distance;
+  return squares && features.norms_serve() ? Form::norms : Form::differences;
 }
-
-bool is_distance(KernelKind kind) { return kind == KernelKind::rbf || kind == KernelKind::laplacian; }
 
 /// The largest number of ones in a sample, if all samples are zeros and ones, and not too many ones for a table.
 std::optional<Index> most_ones(const RowSource& source) {
@@ -52,13 +53,6 @@ Index longest_row(const RowSource& source) {
   return longest;
 }
 
-double value_of(const Kernel& kernel, double number) {
-  if (is_distance(kernel.kind)) return std::exp(-kernel.gamma * number);
-  if (kernel.kind == KernelKind::linear) return number;
-  const double z = kernel.gamma * number + kernel.coef0;
-  return kernel.kind == KernelKind::sigmoid ? std::tanh(z) : std::pow(z, kernel.degree);
-}
-
 }  // namespace
 
 bool fits_tiles(const RowSource& source) {
@@ -68,9 +62,9 @@ bool fits_tiles(const RowSource& source) {
                       features->n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= second_level_cache);
 }
 
-bool suits(const RowSource& source) {
+bool is_positive_semidefinite(const RowSource& source) {
   const auto features = source.features();
-  return !features || features->kernel.kind != KernelKind::sigmoid;
+  return !features || with_formula(features->kernel.kind, []<class F>() { return F::positive_semidefinite; });
 }
 
 double roundings(const RowSource& source) {
@@ -81,25 +75,11 @@ double roundings(const RowSource& source) {
 
 double largest_error(const RowSource& source) {
   const Features features = *source.features();
-  const Kernel& kernel = features.kernel;
-  const double norm = features.largest_norm, reach = kernel.gamma * norm;
   const Form form = form_of(features);
-  if (is_distance(kernel.kind) && form != Form::sparse && most_ones(source)) return 8.0;  // counted, or exact as sums
-  double roundings = 2.0 * (4.0 + features.n_columns);
-  if (form == Form::sparse) roundings = 2.0 * (4.0 + longest_row(source));
-  switch (kernel.kind) {
-    case KernelKind::linear:
-      return roundings * norm;
-    case KernelKind::polynomial:
-      return roundings * std::max(1.0, kernel.degree / 4.0) * std::pow(reach + std::abs(kernel.coef0), kernel.degree);
-    case KernelKind::sigmoid:
-      return roundings * std::max(1.0, reach);
-    case KernelKind::rbf:  // features far from 0 are rounded by more than their differences
-      return (roundings + 2.0 * std::sqrt(reach)) * (form == Form::differences ? 1.0 : std::max(1.0, reach / 2.0));
-    case KernelKind::laplacian:
-      return (roundings + reach) * (form == Form::differences ? 1.0 : std::max(1.0, reach / 2.0));
-  }
-  return std::numeric_limits<double>::infinity();
+  if (is_distance(features.kernel.kind) && form != Form::sparse && most_ones(source)) return 8.0;  // exact as sums
+  const double terms = static_cast<double>(form == Form::sparse ? longest_row(source) : features.n_columns);
+  const RoundingSources from{features.kernel, features.largest_norm, 2.0 * (4.0 + terms), form != Form::differences};
+  return with_formula(features.kernel.kind, [&]<class F>() { return F::error(from); });
 }
 
 double row_length(const Features& features) {
@@ -138,7 +118,7 @@ void Samples<T>::make_lookup(Index most_ones) {
   form_ = Form::counts;
   std::fill_n(lookup_.values, most_counts, T(0));
   for (Index number = 0; number < lookup_.size; ++number)
-    lookup_.values[number] = static_cast<T>(value_of(features_.kernel, static_cast<double>(number)));
+    lookup_.values[number] = static_cast<T>(evaluate_precisely(features_.kernel, static_cast<double>(number)));
 }
 
 template <class T>
@@ -188,7 +168,7 @@ std::vector<Scratch<T>> Samples<T>::scratches(int count) const {
 template <class T>
 double Samples<T>::part_of_norm(T value) const {
   if (form_ == Form::counts) return is_distance(features_.kernel.kind) ? 1.0 : 0.0;
-  return features_.kernel.kind == KernelKind::laplacian ? std::abs(value) : static_cast<double>(value) * value;
+  return ordsvm::part_of_norm(reduction_of(features_.kernel.kind), value);
 }
 
 /// use(column, value) for all features of sample i that are not 0.
@@ -312,4 +292,4 @@ Tile<T> Samples<T>::tile(Index t, Scratch<T>& scratch) const {
 template class Samples<float>;
 template class Samples<double>;
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::tiles

@@ -9,7 +9,7 @@
 #include "kernels/tiles/tiles.hpp"
 #include "parallel/thread_pool.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::tiles {
 
 inline constexpr double long_row = 24.0;  // features from which on a row is worth keeping
 
@@ -81,9 +81,9 @@ class Samples {
 /// looked at, must fit into a cache.
 bool fits_tiles(const RowSource& source);
 
-/// Whether the block method is the one to choose. Not for the sigmoid: it is not positive semidefinite, so that the
-/// answer depends on the way there, and that of pairs of all samples is the one that other programs find.
-bool suits(const RowSource& source);
+/// Whether K is positive semidefinite by its formula, or no formula is known. Where it is not (the sigmoid), the answer
+/// depends on the solver's path, and the path of SMO on pairs of all samples is the one that other programs take.
+bool is_positive_semidefinite(const RowSource& source);
 
 /// How many roundings a value of K in double is off by, as exact products use it: an estimate, as sums of n terms are
 /// taken to be off by about the root of n.
@@ -98,4 +98,4 @@ double row_length(const Features& features);
 extern template class Samples<float>;
 extern template class Samples<double>;
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::tiles

@@ -5,7 +5,9 @@
 #include "kernels/tiles/tiles.hpp"
 #include "simd/vectors.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::tiles {
+
+using wide::add_to, wide::load, wide::store, wide::Vector, wide::Whole, wide::width;
 
 inline constexpr Index parts = 4;     // vectors in a tile
 inline constexpr Index together = 4;  // rows whose values are made before they are used
@@ -78,4 +80,4 @@ ORDSVM_INLINE void copy_values(Index begin, T* out, Index stride, Visit visit) {
   });
 }
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::tiles

@@ -9,7 +9,7 @@
 
 #include "kernels/row_source.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm::tiles {
 
 /// Samples in a tile: four vectors of the widest instruction set.
 template <class T>
@@ -76,4 +76,4 @@ void fill_values(const Kernel& kernel, const Tile<float>& tile, const PackedRows
 void fill_values(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows, Index begin, Index end,
                  double* out, Index stride);
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm::tiles

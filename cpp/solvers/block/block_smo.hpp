@@ -29,6 +29,8 @@
 
 namespace ordsvm::block {
 
+using tiles::fits_tiles, tiles::row_length;
+
 struct Options {
   Index q1 = 0;    // samples in a working set; 0: from the number of free hinges
   Index q2 = 256;  // samples in a small set

@@ -9,6 +9,8 @@
 
 namespace ordsvm::block {
 
+using tiles::lanes, tiles::PackedRows, tiles::Samples, tiles::Scratch, tiles::Tile;
+
 template <class T>
 class FusedBlocks : public Blocks<T> {
  public:
@@ -22,7 +24,7 @@ class FusedBlocks : public Blocks<T> {
       const std::size_t count = std::min(part, rows.size() - begin);
       const auto add = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index n) {
         double sums[lanes<T>] = {};
-        block::add_product(samples_.kernel(), tile, packed, 0, packed.count, weight.data() + begin, sums);
+        tiles::add_product(samples_.kernel(), tile, packed, 0, packed.count, weight.data() + begin, sums);
         for (Index lane = 0; lane < n; ++lane) score[first + lane] += sums[lane];
       };
       if (!meet_all(rows.subspan(begin, count), add, ask)) return false;
@@ -36,7 +38,7 @@ class FusedBlocks : public Blocks<T> {
   }
 
   bool remake(std::span<const Index> samples, T* out, Index stride, bool alone) override {
-    return row_length(samples_.features()) <= long_row &&
+    return tiles::row_length(samples_.features()) <= tiles::long_row &&
            fill_block(samples, samples, out, stride, [] { return false; }, alone);
   }
   double values_computed() const override { return values_computed_; }
@@ -63,7 +65,7 @@ class FusedBlocks : public Blocks<T> {
     return over_tiles(Samples<T>::tiles_for(n), n_tasks, ask, [&](Index t, Scratch<T>& scratch) {
       const Index begin = t * lanes<T>;
       const Tile<T> tile = samples_.tile(columns.subspan(begin, std::min(lanes<T>, n - begin)), scratch);
-      fill_values(samples_.kernel(), tile, packed, 0, packed.count, out + begin, stride);
+      tiles::fill_values(samples_.kernel(), tile, packed, 0, packed.count, out + begin, stride);
     });
   }
 

@@ -5,6 +5,8 @@
 
 namespace ordsvm::block {
 
+using tiles::fits_tiles, tiles::row_length;
+
 template <class T>
 std::size_t kept_bytes(const RowCache<T>& cache) {
   const auto features = cache.source().features();
@@ -19,7 +21,7 @@ std::unique_ptr<Blocks<T>> make_blocks(RowCache<T>& cache, Crew& crew) {
   const RowSource& source = cache.source();
   if (!fits_tiles(source)) return std::make_unique<CachedBlocks<T>>(cache, crew);
   const bool keep = kept_bytes(cache) > 0;
-  if (row_length(*source.features()) <= long_row) return std::make_unique<FusedBlocks<T>>(source, crew, keep);
+  if (row_length(*source.features()) <= tiles::long_row) return std::make_unique<FusedBlocks<T>>(source, crew, keep);
   return std::make_unique<StoredBlocks<T>>(cache, crew, keep);
 }
 

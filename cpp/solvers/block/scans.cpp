@@ -7,6 +7,8 @@
 namespace ordsvm::block {
 namespace {
 
+using wide::load, wide::store, wide::Vector, wide::Whole, wide::width;
+
 template <class T>
 constexpr T infinity = std::numeric_limits<T>::infinity();
 

@@ -16,7 +16,7 @@ namespace ordsvm::block {
 /// How far scores may be off that were kept up to date while all |moves| of beta added up to `travelled`.
 template <class T>
 double drift(const RowSource& source, double travelled) {
-  return std::numeric_limits<T>::epsilon() * largest_error(source) * travelled;
+  return std::numeric_limits<T>::epsilon() * tiles::largest_error(source) * travelled;
 }
 
 /// Which samples of a level that has been ranked are not support vectors and satisfied by more than `margin`; nobody where

@@ -7,10 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "kernels/tiles/tiles.hpp"
 #include "solvers/block/inner.hpp"
-#include "solvers/block/row_blocks.hpp"
 
 namespace ordsvm::block {
+
+using tiles::lanes;
 
 inline constexpr Index padded_to(Index count, Index width) { return (count + width - 1) / width * width; }
 

@@ -69,7 +69,7 @@ class StoredBlocks final : public FusedBlocks<T> {
     T values[at_a_time * lanes<T>];
     for (Index begin = 0; begin < packed.count; begin += at_a_time) {
       const Index end = std::min(begin + at_a_time, packed.count);
-      fill_values(this->samples_.kernel(), tile, packed, begin, end, values, lanes<T>);
+      tiles::fill_values(this->samples_.kernel(), tile, packed, begin, end, values, lanes<T>);
       for (Index r = begin; r < end; ++r) std::copy_n(values + (r - begin) * lanes<T>, count, made[r].get() + first);
     }
   }

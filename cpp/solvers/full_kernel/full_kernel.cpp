@@ -39,7 +39,7 @@ Known::Known(const RowSource& source, Crew& crew)
   std::vector<double> made(part * n_);
   for (Index begin = 0; begin < n_; begin += part) {
     const Index count = std::min(part, n_ - begin);
-    block::fill_part(source, std::span<const Index>(all).subspan(begin, count), all, made, crew);
+    tiles::fill_part(source, std::span<const Index>(all).subspan(begin, count), all, made, crew);
     take(begin, count, made.data(), crew);
   }
 }

@@ -1,16 +1,16 @@
 // The block method for Python.
-#include "bindings/block.hpp"
-
+#include "bindings/bind.hpp"
 #include "bindings/solve.hpp"
 #include "solvers/block/block_smo.hpp"
 
-namespace ordsvm::block {
+namespace ordsvm {
 namespace {
 
 Outcome solve_block(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                     const nb::object& watch, Index q1, Index q2, int n_threads, double near, Index steps_to_start) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
-    return BlockSmo(table.hinges, rows, variables, {q1, q2, n_threads, near, steps_to_start}).run(limits, monitor);
+    return block::BlockSmo(table.hinges, rows, variables, {q1, q2, n_threads, near, steps_to_start})
+        .run(limits, monitor);
   });
 }
 
@@ -21,4 +21,4 @@ void bind_block(nb::module_& m) {
         "near"_a, "steps_to_start"_a);
 }
 
-}  // namespace ordsvm::block
+}  // namespace ordsvm

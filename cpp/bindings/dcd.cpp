@@ -2,6 +2,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/bind.hpp"
 #include "bindings/linear.hpp"
 #include "linear/dcd1.hpp"
 #include "linear/dcd2.hpp"
@@ -23,6 +24,11 @@ std::unique_ptr<RankMachines> make(const Block& block, Vector<const SampleIndex>
 }
 
 }  // namespace
+}  // namespace ordsvm::linear
+
+namespace ordsvm {
+
+using namespace linear;
 
 void bind_dcd(nb::module_& m) {
   nb::class_<RankProblem>(m, "RankProblem")
@@ -68,4 +74,4 @@ void bind_dcd(nb::module_& m) {
       "seed"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
 }
 
-}  // namespace ordsvm::linear
+}  // namespace ordsvm

@@ -1,6 +1,5 @@
 // Fits of a search for Python.
-#include "bindings/full_kernel.hpp"
-
+#include "bindings/bind.hpp"
 #include "bindings/solve.hpp"
 #include "solvers/full_kernel/solve.hpp"
 
@@ -41,8 +40,13 @@ Fit proof_of(const Known& known, const Table& table, const LiveArrays& live) {
 }
 
 }  // namespace
+}  // namespace ordsvm::search
 
-void bind_search(nb::module_& m) {
+namespace ordsvm {
+
+using namespace search;
+
+void bind_full_kernel(nb::module_& m) {
   nb::class_<Known>(m, "Known")
       .def("__init__", &make_known, "rows"_a, "n_threads"_a)
       .def("__len__", &Known::size)
@@ -63,4 +67,4 @@ void bind_search(nb::module_& m) {
       .def("thresholds", [](const Fit& fit) { return to_numpy(std::vector(fit.proof.thresholds)); });
 }
 
-}  // namespace ordsvm::search
+}  // namespace ordsvm

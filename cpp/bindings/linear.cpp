@@ -4,6 +4,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/bind.hpp"
 #include "linear/thresholds.hpp"
 
 namespace ordsvm::linear {
@@ -155,6 +156,11 @@ void bind_machine(nb::module_& m) {
 }
 
 }  // namespace
+}  // namespace ordsvm::linear
+
+namespace ordsvm {
+
+using namespace linear;
 
 void bind_linear(nb::module_& m) {
   nb::class_<Block>(m, "Block").def("__len__", [](const Block& block) { return count(block.rows); });
@@ -206,4 +212,4 @@ void bind_linear(nb::module_& m) {
       "options"_a, nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>());
 }
 
-}  // namespace ordsvm::linear
+}  // namespace ordsvm

@@ -11,7 +11,4 @@ struct Block {
   Rows rows;
 };
 
-void bind_linear(nb::module_& m);
-void bind_dcd(nb::module_& m);
-
 }  // namespace ordsvm::linear

@@ -1,9 +1,9 @@
-#include "bindings/prediction.hpp"
-
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
 
+#include "bindings/arrays.hpp"
+#include "bindings/bind.hpp"
 #include "prediction/scores.hpp"
 
 namespace ordsvm::prediction {
@@ -55,6 +55,11 @@ void bind_csr(nb::module_& m) {
 }
 
 }  // namespace
+}  // namespace ordsvm::prediction
+
+namespace ordsvm {
+
+using namespace prediction;
 
 void bind_prediction(nb::module_& m) {
   bind_dense<float>(m);
@@ -65,4 +70,4 @@ void bind_prediction(nb::module_& m) {
   bind_csr<double, std::int64_t>(m);
 }
 
-}  // namespace ordsvm::prediction
+}  // namespace ordsvm

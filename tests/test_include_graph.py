@@ -1,4 +1,4 @@
-"""Folders of the C++ core include one way: tools/include_graph.py passes on the tree, and sees every kind of offence."""
+"""Folders of the C++ core include one way: tools/include_graph.py passes on the tree, and sees offences of any kind."""
 
 import shutil
 import subprocess

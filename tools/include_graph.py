@@ -7,7 +7,7 @@ ROOT is the repository (default: the one this file is in). Every offence is one 
 - an include against the direction of `ALLOWED`;
 - a cycle between folders (a subfolder is a folder of its own);
 - an include of nanobind or Python.h outside of `bindings`;
-- an include that is not written from the root of cpp (`"kernels/row_cache.hpp"`, never `"row_cache.hpp"` or `"../..."`).
+- an include that is not written from the root of cpp (`"kernels/row_cache.hpp"`, not `"row_cache.hpp"` or `"../..."`).
 """
 
 import re

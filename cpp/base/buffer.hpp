@@ -21,7 +21,7 @@ class Buffer {
  public:
   explicit Buffer(Index size) : size_(size) {
     const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
-    if (bytes >= huge)
+    if (bytes >= huge_page_bytes)
       data_ = huge_pages(bytes);
     else if (bytes > 0)
       data_ = lines(bytes);
@@ -32,7 +32,7 @@ class Buffer {
   Index size() const { return size_; }
 
  private:
-  static constexpr std::size_t huge = std::size_t{2} << 20, line = 64;
+  static constexpr std::size_t huge_page_bytes = std::size_t{2} << 20, cache_line_bytes = 64;
 
   struct Free {
     void* mapped = nullptr;
@@ -50,7 +50,8 @@ class Buffer {
   using Owned = std::unique_ptr<T[], Free>;
 
   static Owned lines(std::size_t bytes) {
-    void* const data = std::aligned_alloc(line, (bytes + line - 1) / line * line);
+    void* const data =
+        std::aligned_alloc(cache_line_bytes, (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes);
     if (data == nullptr) throw std::bad_alloc();
     std::memset(data, 0, bytes);
     return Owned(static_cast<T*>(data));
@@ -59,11 +60,13 @@ class Buffer {
 #ifdef __linux__
   /// A mapping is aligned to small pages only, so it is one huge page longer than need be.
   static Owned huge_pages(std::size_t bytes) {
-    void* const mapped = mmap(nullptr, bytes + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const mapped =
+        mmap(nullptr, bytes + huge_page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
-    void* const data = static_cast<char*>(mapped) + (huge - reinterpret_cast<std::uintptr_t>(mapped) % huge) % huge;
+    void* const data = static_cast<char*>(mapped) +
+                       (huge_page_bytes - reinterpret_cast<std::uintptr_t>(mapped) % huge_page_bytes) % huge_page_bytes;
     madvise(data, bytes, MADV_HUGEPAGE);
-    return Owned(static_cast<T*>(data), Free{mapped, bytes + huge});
+    return Owned(static_cast<T*>(data), Free{mapped, bytes + huge_page_bytes});
   }
 #else
   static Owned huge_pages(std::size_t bytes) { return lines(bytes); }

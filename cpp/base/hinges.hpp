@@ -16,7 +16,7 @@ namespace ordsvm {
 using Index = std::int64_t;
 using SampleIndex = std::int32_t;
 
-enum class Thresholds { none, penalized, free, ordered };
+enum class Treatment { none, penalized, free, ordered };
 
 struct Hinges {
   std::span<const SampleIndex> sample;
@@ -26,13 +26,13 @@ struct Hinges {
   std::span<const double> cap;
   Index n_samples = 0;
   Index n_thresholds = 0;
-  Thresholds treatment = Thresholds::none;
+  Treatment treatment = Treatment::none;
   std::vector<Index> first;       // hinges of threshold k: first[k] <= v < first[k + 1]
   std::vector<char> consecutive;  // threshold k looks at samples i, i + 1, i + 2, ... without a hole
 
   Index size() const { return static_cast<Index>(sample.size()); }
   /// What penalised thresholds add to the dual's matrix for hinges of the same threshold.
-  double penalty() const { return treatment == Thresholds::penalized ? 1.0 : 0.0; }
+  double penalty() const { return treatment == Treatment::penalized ? 1.0 : 0.0; }
 
   /// Fills `first` and `consecutive` from the columns.
   void index() {

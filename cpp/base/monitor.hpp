@@ -1,5 +1,5 @@
-// How a solver hears that it should stop: one callback is the clock, the trace, the progress bar and Ctrl-C,
-// another judges whether an answer is good enough.
+// The callbacks of a solver: one is the clock, the trace, the progress bar and Ctrl-C, another decides whether an
+// answer is good enough.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,11 @@
 
 namespace ordsvm {
 
-/// Called by the calling thread every few milliseconds of a long computation: true stops it, and so does whatever it throws.
-using Ask = std::function<bool()>;
+/// Called by the calling thread every few milliseconds of a long computation: true stops it, and so does whatever it
+/// throws.
+using StopCheck = std::function<bool()>;
 
-/// near: where another method would be faster from here on, and may be; not the end.
+/// near: Newton's method is expected to be faster from here on; not the end.
 enum class Status { converged, max_iter, stopped, imprecise, near };
 
 class Monitor {
@@ -33,10 +34,10 @@ class Monitor {
   double judge(double tol, double violation) const { return judge_(tol, violation); }
   bool stopped() const { return stopped_; }
 
-  /// Has the report called every so many steps as well.
+  /// Reports every so many steps as well.
   void report_every(Index steps) { every_ = next_step_ = steps; }
 
-  /// The number of steps at which the next report is wanted, whatever the time; very large if none is.
+  /// The number of steps at which the next report is due, whatever the time; very large if none is.
   Index next_step() const { return next_step_; }
 
   /// To be called at every step. Looks at the clock every few steps, and after every computed kernel row.
@@ -55,7 +56,7 @@ class Monitor {
     return stopped_;
   }
 
-  /// Where nobody may look at the variables: has the clock and signals looked at, as often as there are reports.
+  /// Where the variables may not be read: checks the clock and signals only, as often as there are reports.
   bool interrupted() {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_interrupt_) return stopped_;

@@ -1,4 +1,4 @@
-// What every solver takes and gives back.
+// Limits and outcome of every solver, and the rule by which it stops.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace ordsvm {
 struct Limits {
   double tol = 1e-3;
   Index max_steps = 0;
-  Index steps_before = 0;  // steps that others have taken on the way here
+  Index steps_before = 0;  // steps that earlier calls have taken on the way here
 };
 
 struct Outcome {
@@ -22,18 +22,18 @@ struct Outcome {
 };
 
 /// Float rows of K make scores that are right to about 1e-7 of |K| times the sum of |beta|, so they serve for coarse
-/// tolerances only. Below least_tol, where they have drifted by more than tol, or where scores recomputed in double
+/// tolerances only. Below min_tol, where they have drifted by more than tol, or where scores recomputed in double
 /// disagree with them too often, a solver returns Status::imprecise, to be gone on with in double.
 template <class T>
-inline constexpr double least_tol = sizeof(T) == sizeof(float) ? 1e-5 : 0.0;
+inline constexpr double min_tol = sizeof(T) == sizeof(float) ? 1e-5 : 0.0;
 inline constexpr int max_recomputations = 8;
 
-/// The end of every solver, and the arithmetic it may trust until then.
+/// The stopping rule of every solver, and the precision it may use until then.
 ///
 /// When the violation by working scores is at most `aim()`, scores are recomputed in double from alpha and `decide`
-/// says what follows from the exact violation: the end, or a tolerance to go on with. Now and then (after 20 steps a
-/// sample, then after twice as many each time, so that it costs little) `trusted` looks whether scores have drifted by
-/// more than tol, and how small a violation double sums can still tell from none.
+/// decides by the exact violation: the end, or a tolerance to go on with. Now and then (after 20 steps a
+/// sample, then after twice as many each time, so that it costs little) `trusted` checks whether scores have drifted by
+/// more than tol, and how small a violation double sums can still distinguish from none.
 template <class T>
 class Finish {
  public:
@@ -42,18 +42,18 @@ class Finish {
   double tol() const { return tol_; }
   double reach() const { return std::max(tol_, floor_); }
   /// What to work to: a little less than reach() where violations are rounded to float, so that the end is found once.
-  double aim() const { return least_tol<T> > 0.0 ? 0.95 * reach() : reach(); }
+  double aim() const { return min_tol<T> > 0.0 ? 0.95 * reach() : reach(); }
 
   void set_floor(double floor) { floor_ = floor; }
 
   template <class State>
   bool trusted(State& state, Index steps) {
-    if (tol_ < least_tol<T>) return false;
+    if (tol_ < min_tol<T>) return false;
     if (steps < next_) return true;
     next_ *= 2;
     floor_ = state.resolution();
     const bool carried = state.carries(reach(), monitor_, steps);
-    return carried || least_tol<T> == 0.0;  // double scores are mended by now; float ones would drift again
+    return carried || min_tol<T> == 0.0;  // double scores are exact by now; float ones would drift again
   }
 
   std::optional<Status> decide(double exact_violation) {
@@ -76,7 +76,7 @@ class Finish {
 };
 
 /// The loop of a solver that one thread leads. A method can `choose(tol)` what to do next (false if nothing violates by
-/// more than tol), take that `step()`, and tell the `exact_violation()` once scores are recomputed.
+/// more than tol), take that `step()`, and compute the `exact_violation()` once scores are recomputed.
 template <class T, class Method, class State>
 Outcome iterate(Method& method, State& state, Index n_samples, const Limits& limits, Monitor& monitor) {
   Finish<T> finish(limits.tol, n_samples, monitor);

@@ -1,4 +1,4 @@
-// What the files that know Python share: arrays, and a monitor that asks a Python object.
+// What all bindings share: arrays, and a monitor by a Python object.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -31,7 +31,7 @@ DenseView<T> view(const Matrix<T>& array) {
   return {array.data(), static_cast<Index>(array.shape(0)), static_cast<Index>(array.shape(1))};
 }
 
-/// A monitor that asks a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol, violation) -> tol
+/// A monitor that calls a Python object: watch.report(steps, kernel_rows) -> stop?, watch.judge(tol, violation) -> tol
 /// to go on with, watch.out_of_time() -> stop?. Signals come first, so that Ctrl-C works whatever the object does.
 inline Monitor monitor_by(const nb::object& watch) {
   return Monitor(
@@ -51,7 +51,7 @@ inline Monitor monitor_by(const nb::object& watch) {
       });
 }
 
-/// A monitor for what nobody watches: only a signal, such as Ctrl-C, can interrupt it.
+/// A monitor without a Python object: only a signal, such as Ctrl-C, can interrupt it.
 inline Monitor monitor_of_signals() {
   return Monitor([](Index, Index) {
     const nb::gil_scoped_acquire gil;

@@ -6,7 +6,7 @@
 namespace ordsvm {
 namespace {
 
-Outcome solve_block(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_block(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                     const nb::object& watch, Index q1, Index q2, int n_threads, double near, Index steps_to_start) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
     return block::BlockSmo(table.hinges, rows, variables, {q1, q2, n_threads, near, steps_to_start})

@@ -29,7 +29,7 @@ PyType_Slot cache_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_c
                              {Py_tp_clear, reinterpret_cast<void*>(clear_cache)},
                              {0, nullptr}};
 
-/// Calls visit(r, row) for rows of K, one by one, until watch says stop.
+/// Calls visit(r, row) for rows of K, one by one, until watch stops it.
 template <class Visit>
 void for_cached_rows(const Cache& cache, const Vector<const Index>& which, const nb::object& watch, Visit visit) {
   Monitor monitor = monitor_by(watch);
@@ -42,9 +42,9 @@ void for_cached_rows(const Cache& cache, const Vector<const Index>& which, const
       cache.rows);
 }
 
-/// K[which][:, which] by cached rows; unfinished where watch says stop.
-nb::ndarray<nb::numpy, double, nb::ndim<2>> cached_block(const Cache& cache, Vector<const Index> which,
-                                                         const nb::object& watch) {
+/// K[which][:, which] by cached rows; incomplete where watch stops it.
+nb::ndarray<nb::numpy, double, nb::ndim<2>> cached_part(const Cache& cache, Vector<const Index> which,
+                                                        const nb::object& watch) {
   std::vector<double> values(which.size() * which.size());
   for_cached_rows(cache, which, watch, [&](std::size_t r, const auto* row) {
     for (std::size_t c = 0; c < which.size(); ++c) values[r * which.size() + c] = row[which.data()[c]];
@@ -52,7 +52,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> cached_block(const Cache& cache, Vec
   return to_numpy(std::move(values), which.size(), which.size());
 }
 
-/// K[:, which] @ weight by cached rows; unfinished where watch says stop.
+/// K[:, which] @ weight by cached rows; incomplete where watch stops it.
 Array cached_product(const Cache& cache, Vector<const Index> which, Vector<const double> weight,
                      const nb::object& watch) {
   std::vector<double> out(nb::cast<const RowSource&>(cache.source).size());
@@ -66,7 +66,7 @@ Array cached_product(const Cache& cache, Vector<const Index> which, Vector<const
 
 void bind_cache(nb::module_& m) {
   nb::class_<Cache>(m, "Cache", nb::type_slots(cache_slots))
-      .def("block", &cached_block, "which"_a, "watch"_a)
+      .def("block", &cached_part, "which"_a, "watch"_a)
       .def("product", &cached_product, "which"_a, "weight"_a, "watch"_a)
       .def_prop_ro("rows_computed", [](const Cache& cache) {
         return std::visit([](const auto& rows) { return rows->rows_computed(); }, cache.rows);

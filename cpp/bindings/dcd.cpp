@@ -13,7 +13,7 @@ namespace {
 using Problems = std::vector<RankProblem>;
 
 template <template <class> class Dcd>
-std::unique_ptr<RankMachines> make(const Block& block, Vector<const SampleIndex> label, Vector<const double> weight,
+std::unique_ptr<RankMachines> make(const RowBlock& block, Vector<const SampleIndex> label, Vector<const double> weight,
                                    const Problems& problems, bool bias, const DcdOptions& options) {
   return std::visit(
       [&]<class View>(const View& view) -> std::unique_ptr<RankMachines> {
@@ -58,7 +58,7 @@ void bind_dcd(nb::module_& m) {
       .def_prop_ro("active", &RankMachines::active);
   m.def(
       "dcd1",
-      [](const Block& block, Vector<const SampleIndex> label, Vector<const double> weight, const Problems& problems,
+      [](const RowBlock& block, Vector<const SampleIndex> label, Vector<const double> weight, const Problems& problems,
          bool bias, bool permute, std::uint64_t seed) {
         return make<Dcd1>(block, label, weight, problems, bias, {.permute = permute, .seed = seed});
       },
@@ -66,7 +66,7 @@ void bind_dcd(nb::module_& m) {
       "seed"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
   m.def(
       "dcd2",
-      [](const Block& block, Vector<const SampleIndex> label, Vector<const double> weight, const Problems& problems,
+      [](const RowBlock& block, Vector<const SampleIndex> label, Vector<const double> weight, const Problems& problems,
          bool bias, bool shrink, std::uint64_t seed) {
         return make<Dcd2>(block, label, weight, problems, bias, {.shrink = shrink, .seed = seed});
       },

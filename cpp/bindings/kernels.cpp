@@ -14,29 +14,29 @@ namespace {
 /// Rows of K by a Python function: array of q indices -> float64 array of shape (q, n).
 class CallableRows final : public RowSource {
  public:
-  CallableRows(Vector<const double> diagonal, nb::callable function)
-      : diagonal_(std::move(diagonal)), function_(std::move(function)) {}
+  CallableRows(Vector<const double> diagonal, nb::callable callable)
+      : diagonal_(std::move(diagonal)), callable_(std::move(callable)) {}
   Index size() const override { return static_cast<Index>(diagonal_.size()); }
   double diagonal(Index i) const override { return diagonal_.data()[i]; }
   void row(Index i, std::span<float> out) const override { call({&i, 1}, out); }
   void row(Index i, std::span<double> out) const override { call({&i, 1}, out); }
   void rows(std::span<const Index> which, std::span<double> out) const override { call(which, out); }
-  bool is_function() const override { return true; }
-  nb::object& function() { return function_; }
+  bool is_callable() const override { return true; }
+  nb::object& callable() { return callable_; }
 
  private:
   template <class T>
   void call(std::span<const Index> which, std::span<T> out) const {
     const nb::gil_scoped_acquire gil;
     nb::ndarray<nb::numpy, const Index, nb::ndim<1>> indices(which.data(), {which.size()}, nb::handle());
-    const auto values = nb::cast<Matrix<double>>(function_(indices.cast(nb::rv_policy::copy)));
+    const auto values = nb::cast<Matrix<double>>(callable_(indices.cast(nb::rv_policy::copy)));
     if (values.shape(0) != which.size() || static_cast<Index>(values.shape(1)) != size())
       throw std::runtime_error("kernel rows have the wrong shape");
     std::transform(values.data(), values.data() + values.size(), out.data(),
                    [](double x) { return static_cast<T>(x); });
   }
   Vector<const double> diagonal_;
-  nb::object function_;
+  nb::object callable_;
 };
 
 /// The function of CallableRows may lead back to the rows: the garbage collector has to see it.
@@ -46,12 +46,12 @@ CallableRows* callable_rows(PyObject* self) {
 
 int traverse_rows(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  if (CallableRows* rows = callable_rows(self)) Py_VISIT(rows->function().ptr());
+  if (CallableRows* rows = callable_rows(self)) Py_VISIT(rows->callable().ptr());
   return 0;
 }
 
 int clear_rows(PyObject* self) {
-  if (CallableRows* rows = callable_rows(self)) rows->function() = nb::none();
+  if (CallableRows* rows = callable_rows(self)) rows->callable() = nb::none();
   return 0;
 }
 
@@ -72,8 +72,8 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> part_of(const RowSource& source, Vec
   std::vector<double> out(rows.size() * columns.size());
   {
     const nb::gil_scoped_release release;
-    Crew crew(n_threads);
-    tiles::fill_part(source, span(rows), span(columns), out, crew);
+    ThreadPool pool(n_threads);
+    tiles::fill_part(source, span(rows), span(columns), out, pool);
   }
   return to_numpy(std::move(out), rows.size(), columns.size());
 }
@@ -133,7 +133,7 @@ void bind_kernels(nb::module_& m) {
       .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
       .def("roundings", [](const RowSource& rows) { return tiles::roundings(rows); })
       .def("suits_blocks", [](const RowSource& rows) { return tiles::is_positive_semidefinite(rows); })
-      .def_prop_ro("is_function", &RowSource::is_function)
+      .def_prop_ro("is_function", &RowSource::is_callable)
       .def("rows", &rows_of, "which"_a)
       .def("product", &product_with, "beta"_a, "n_threads"_a = 1)
       .def("part", &part_of, "rows"_a, "columns"_a, "n_threads"_a = 1);
@@ -145,8 +145,8 @@ void bind_kernels(nb::module_& m) {
   bind_csr<double, std::int64_t>(m);
   m.def(
       "callable_rows",
-      [](Vector<const double> diagonal, nb::callable function) -> std::unique_ptr<RowSource> {
-        return std::make_unique<CallableRows>(std::move(diagonal), std::move(function));
+      [](Vector<const double> diagonal, nb::callable callable) -> std::unique_ptr<RowSource> {
+        return std::make_unique<CallableRows>(std::move(diagonal), std::move(callable));
       },
       "diagonal"_a, "function"_a);
 }

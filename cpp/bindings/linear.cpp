@@ -10,9 +10,7 @@
 namespace ordsvm::linear {
 namespace {
 
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-std::vector<double> values_of(const Table& array) { return {array.data(), array.data() + array.size()}; }
+std::vector<double> values_of(const Matrix<double>& array) { return {array.data(), array.data() + array.size()}; }
 
 template <class T, class I>
 void bind_csr(nb::module_& m) {
@@ -20,7 +18,7 @@ void bind_csr(nb::module_& m) {
       "csr_block",
       [](Vector<const T> values, Vector<const I> columns, Vector<const I> starts, Index n_columns) {
         const Index n_rows = static_cast<Index>(starts.size()) - 1;
-        return Block{CsrView<T, I>{values.data(), columns.data(), starts.data(), n_rows, n_columns}};
+        return RowBlock{CsrView<T, I>{values.data(), columns.data(), starts.data(), n_rows, n_columns}};
       },
       "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(), "n_columns"_a, nb::keep_alive<0, 1>(),
       nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
@@ -29,16 +27,16 @@ void bind_csr(nb::module_& m) {
 template <class T>
 void bind_dense(nb::module_& m) {
   m.def(
-      "dense_block", [](Matrix<T> values) { return Block{view(values)}; }, "values"_a.noconvert(),
+      "dense_block", [](Matrix<T> values) { return RowBlock{view(values)}; }, "values"_a.noconvert(),
       nb::keep_alive<0, 1>());
 }
 
-Samples samples_of(const Vector<const std::int32_t>& label, const Vector<const double>& weight,
-                   const Vector<const double>& target, const Vector<const float>& norm) {
+LabelledSamples samples_of(const Vector<const std::int32_t>& label, const Vector<const double>& weight,
+                           const Vector<const double>& target, const Vector<const float>& norm) {
   return {span(label), span(weight), span(target), span(norm)};
 }
 
-void descend(Machine& machine, const Block& block, Place place, Index parts, double share, int n_threads,
+void descend(Machine& machine, const RowBlock& block, Place place, Index parts, double share, int n_threads,
              const nb::object& watch, bool ahead) {
   Monitor monitor = monitor_by(watch);
   const nb::gil_scoped_release release;
@@ -100,13 +98,13 @@ void bind_machine(nb::module_& m) {
   nb::class_<Machine>(m, "Machine")
       .def(
           "descend",
-          [](Machine& machine, const Block& block, Index first, Index parts, double share, int n_threads,
+          [](Machine& machine, const RowBlock& block, Index first, Index parts, double share, int n_threads,
              const nb::object& watch,
              bool ahead) { descend(machine, block, {first}, parts, share, n_threads, watch, ahead); },
           "block"_a, "first"_a, "parts"_a, "share"_a, "n_threads"_a, "watch"_a, "ahead"_a = false)
       .def(
           "descend",
-          [](Machine& machine, const Block& block, Vector<const Index> samples, Index parts, double share,
+          [](Machine& machine, const RowBlock& block, Vector<const Index> samples, Index parts, double share,
              int n_threads, const nb::object& watch,
              bool ahead) { descend(machine, block, {0, samples.data()}, parts, share, n_threads, watch, ahead); },
           "block"_a, "samples"_a.noconvert(), "parts"_a, "share"_a, "n_threads"_a, "watch"_a, "ahead"_a = false)
@@ -114,14 +112,15 @@ void bind_machine(nb::module_& m) {
       .def("begin_proof", &Machine::begin_proof, nb::call_guard<nb::gil_scoped_release>())
       .def(
           "begin_scores",
-          [](Machine& machine, Table weights) { machine.begin_scores({weights.data(), weights.size()}); }, "weights"_a)
+          [](Machine& machine, Matrix<double> weights) { machine.begin_scores({weights.data(), weights.size()}); },
+          "weights"_a)
       .def("proof", &Machine::proof)
       .def(
-          "build", [](Machine& machine, const Block& block, Index first) { machine.build(block.rows, first); },
+          "build", [](Machine& machine, const RowBlock& block, Index first) { machine.build(block.rows, first); },
           "block"_a, "first"_a, nb::call_guard<nb::gil_scoped_release>())
       .def(
           "score",
-          [](Machine& machine, const Block& block, Index first, int n_threads, const nb::object& watch) {
+          [](Machine& machine, const RowBlock& block, Index first, int n_threads, const nb::object& watch) {
             Monitor monitor = monitor_by(watch);
             const nb::gil_scoped_release release;
             machine.score(block.rows, first, n_threads, monitor);
@@ -130,11 +129,11 @@ void bind_machine(nb::module_& m) {
       .def("certificate", &Machine::certificate, nb::call_guard<nb::gil_scoped_release>())
       .def("resume", &Machine::resume, nb::call_guard<nb::gil_scoped_release>())
       .def(
-          "rebuild", [](Machine& machine, const Block& block, Index first) { machine.rebuild(block.rows, first); },
+          "rebuild", [](Machine& machine, const RowBlock& block, Index first) { machine.rebuild(block.rows, first); },
           "block"_a, "first"_a, nb::call_guard<nb::gil_scoped_release>())
       .def(
           "set_weights",
-          [](Machine& machine, Table weights, Vector<const double> sums) {
+          [](Machine& machine, Matrix<double> weights, Vector<const double> sums) {
             machine.set_weights({weights.data(), weights.size()}, span(sums));
           },
           "weights"_a, "sums"_a)
@@ -148,7 +147,7 @@ void bind_machine(nb::module_& m) {
       .def("take_variables", &take_variables, "n_samples"_a)
       .def(
           "set_variables",
-          [](Machine& machine, Table values, Index first) {
+          [](Machine& machine, Matrix<double> values, Index first) {
             for (std::size_t i = 0; i < values.shape(0); ++i)
               machine.set_variables(first + static_cast<Index>(i), values.data() + i * values.shape(1));
           },
@@ -163,7 +162,7 @@ namespace ordsvm {
 using namespace linear;
 
 void bind_linear(nb::module_& m) {
-  nb::class_<Block>(m, "Block").def("__len__", [](const Block& block) { return count(block.rows); });
+  nb::class_<RowBlock>(m, "Block").def("__len__", [](const RowBlock& block) { return count(block.rows); });
   bind_csr<float, std::int32_t>(m);
   bind_csr<float, std::int64_t>(m);
   bind_csr<double, std::int32_t>(m);
@@ -172,7 +171,7 @@ void bind_linear(nb::module_& m) {
   bind_dense<double>(m);
   m.def(
       "squared_norms",
-      [](const Block& block, Vector<float> norms, Index first, int n_threads) {
+      [](const RowBlock& block, Vector<float> norms, Index first, int n_threads) {
         squared_norms(block.rows, norms.data() + first, n_threads);
       },
       "block"_a, "norms"_a.noconvert(), "first"_a, "n_threads"_a, nb::call_guard<nb::gil_scoped_release>());
@@ -186,27 +185,27 @@ void bind_linear(nb::module_& m) {
   bind_machine(m);
   m.def(
       "lane_machine",
-      [](Table lower, Table upper, Table offset, Table epsilon, Vector<const std::int32_t> label,
-         Vector<const double> weight, Vector<const double> target, Vector<const float> norm, Index n_features,
-         const Options& options) {
-        const LaneTable table{values_of(lower),
-                              values_of(upper),
-                              values_of(offset),
-                              values_of(epsilon),
-                              static_cast<Index>(lower.shape(0)),
-                              static_cast<Index>(lower.shape(1))};
-        return make_lanes(table, samples_of(label, weight, target, norm), n_features, options);
+      [](Matrix<double> lower, Matrix<double> upper, Matrix<double> offset, Matrix<double> epsilon,
+         Vector<const std::int32_t> label, Vector<const double> weight, Vector<const double> target,
+         Vector<const float> norm, Index n_features, const Options& options) {
+        const LaneCoding coding{values_of(lower),
+                                values_of(upper),
+                                values_of(offset),
+                                values_of(epsilon),
+                                static_cast<Index>(lower.shape(0)),
+                                static_cast<Index>(lower.shape(1))};
+        return make_lanes(coding, samples_of(label, weight, target, norm), n_features, options);
       },
       "lower"_a, "upper"_a, "offset"_a, "epsilon"_a, "label"_a.noconvert(), "weight"_a.noconvert(),
       "target"_a.noconvert(), "norm"_a.noconvert(), "n_features"_a, "options"_a, nb::keep_alive<0, 5>(),
       nb::keep_alive<0, 6>(), nb::keep_alive<0, 7>(), nb::keep_alive<0, 8>());
   m.def(
       "threshold_machine",
-      [](Table sign, Table cap, Vector<const std::int32_t> label, Vector<const double> weight, Vector<const float> norm,
-         Index n_features, const Options& options) {
-        const ThresholdTable table{values_of(sign), values_of(cap), static_cast<Index>(sign.shape(0)),
-                                   static_cast<Index>(sign.shape(1))};
-        return make_thresholds(table, {span(label), span(weight), {}, span(norm)}, n_features, options);
+      [](Matrix<double> sign, Matrix<double> cap, Vector<const std::int32_t> label, Vector<const double> weight,
+         Vector<const float> norm, Index n_features, const Options& options) {
+        const ThresholdCoding coding{values_of(sign), values_of(cap), static_cast<Index>(sign.shape(0)),
+                                     static_cast<Index>(sign.shape(1))};
+        return make_thresholds(coding, {span(label), span(weight), {}, span(norm)}, n_features, options);
       },
       "sign"_a, "cap"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "norm"_a.noconvert(), "n_features"_a,
       "options"_a, nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>());

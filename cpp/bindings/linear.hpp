@@ -7,7 +7,7 @@
 namespace ordsvm::linear {
 
 /// A block of rows on arrays of Python's, which Python keeps alive.
-struct Block {
+struct RowBlock {
   Rows rows;
 };
 

@@ -12,7 +12,7 @@
 namespace ordsvm {
 
 /// A hinge table on arrays of Python's, which it keeps alive.
-struct Table {
+struct HingeArrays {
   Vector<const SampleIndex> sample, threshold;
   Vector<const double> sign, offset, cap;
   Hinges hinges;

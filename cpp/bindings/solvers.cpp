@@ -10,17 +10,17 @@
 namespace ordsvm {
 namespace {
 
-Table make_table(Vector<const SampleIndex> sample, Vector<const SampleIndex> threshold, Vector<const double> sign,
-                 Vector<const double> offset, Vector<const double> cap, Index n_samples, Index n_thresholds,
-                 Thresholds treatment) {
-  Table table{sample, threshold, sign, offset, cap, {}};
+HingeArrays make_table(Vector<const SampleIndex> sample, Vector<const SampleIndex> threshold, Vector<const double> sign,
+                       Vector<const double> offset, Vector<const double> cap, Index n_samples, Index n_thresholds,
+                       Treatment treatment) {
+  HingeArrays table{sample, threshold, sign, offset, cap, {}};
   table.hinges = {span(sample), span(threshold), span(sign), span(offset), span(cap),
                   n_samples,    n_thresholds,    treatment,  {},           {}};
   table.hinges.index();
   return table;
 }
 
-Outcome solve_smo(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_smo(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                   const nb::object& watch, Selection selection) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
     KernelState state(rows, table.hinges, variables);
@@ -28,7 +28,7 @@ Outcome solve_smo(const Table& table, const Cache& cache, const Limits& limits, 
   });
 }
 
-Outcome solve_parsmo(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_parsmo(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                      const nb::object& watch, const ParsmoOptions& options) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
     KernelState state(rows, table.hinges, variables);
@@ -36,7 +36,7 @@ Outcome solve_parsmo(const Table& table, const Cache& cache, const Limits& limit
   });
 }
 
-Outcome solve_gcd(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_gcd(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                   const nb::object& watch) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
     KernelState state(rows, table.hinges, variables);
@@ -44,14 +44,14 @@ Outcome solve_gcd(const Table& table, const Cache& cache, const Limits& limits, 
   });
 }
 
-Outcome solve_asygcd(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_asygcd(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                      const nb::object& watch, const Team& team) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
     return AsyGcd(table.hinges, rows, variables, team).run(limits, monitor);
   });
 }
 
-Outcome solve_asyorgcd(const Table& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_asyorgcd(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
                        const nb::object& watch, const Team& team, Index max_inner_steps) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
     return AsyOrgcd(table.hinges, rows, variables, team, max_inner_steps).run(limits, monitor);
@@ -59,12 +59,12 @@ Outcome solve_asyorgcd(const Table& table, const Cache& cache, const Limits& lim
 }
 
 void bind_problem(nb::module_& m) {
-  nb::enum_<Thresholds>(m, "Thresholds")
-      .value("none", Thresholds::none)
-      .value("penalized", Thresholds::penalized)
-      .value("free", Thresholds::free)
-      .value("ordered", Thresholds::ordered);
-  nb::class_<Table>(m, "Table");
+  nb::enum_<Treatment>(m, "Thresholds")
+      .value("none", Treatment::none)
+      .value("penalized", Treatment::penalized)
+      .value("free", Treatment::free)
+      .value("ordered", Treatment::ordered);
+  nb::class_<HingeArrays>(m, "Table");
   m.def("table", &make_table, "sample"_a, "threshold"_a, "sign"_a, "offset"_a, "cap"_a, nb::kw_only(), "n_samples"_a,
         "n_thresholds"_a, "treatment"_a);
   nb::enum_<Status>(m, "Status")

@@ -1,9 +1,11 @@
-// The formula of every kernel, once: rows, tiles, tables of binary features and prediction all compute values of K by it.
+// The formula of every kernel, once: rows, tiles, lookups of binary features and prediction all compute values of K by
+// it.
 //
 // A kernel is a function of a reduction of two samples: their dot product, squared distance or Manhattan distance.
-// `Formula<kind>` derives from OfDotProduct, OfSquaredDistance or OfManhattanDistance, which say what follows from that,
-// and has
-//   value<Math>(x, p)   turns Math::count reductions x into values of K, in place; p are the parameters (primitives.hpp)
+// `Formula<kind>` derives from OfDotProduct, OfSquaredDistance or OfManhattanDistance, which have what follows from
+// that, and has
+//   value<Math>(x, p)   turns Math::count reductions x into values of K, in place; p are the parameters
+//   (primitives.hpp)
 // A kernel without a formula, or without its case in with_formula, does not compile. docs/add_a_kernel.md is the guide.
 #pragma once
 
@@ -25,8 +27,8 @@ struct RoundingSources {
   double scaled_norm() const { return kernel.gamma * largest_norm; }
 };
 
-/// An error of a kernel of distances where |K| <= 1 and |x dK/dx| <= 1. Features far from 0 are rounded by more than their
-/// differences: by `of_features`, in units of gamma times a distance.
+/// An error of a kernel of distances where |K| <= 1 and |x dK/dx| <= 1. Features far from 0 are rounded by more than
+/// their differences: by `of_features`, in units of gamma times a distance.
 inline double error_of_distances(const RoundingSources& from, double of_features) {
   return (from.roundings + of_features) * (from.by_norms ? std::max(1.0, from.scaled_norm() / 2.0) : 1.0);
 }

@@ -1,4 +1,4 @@
-// Rows of K in double, divided among threads, unless a function makes them.
+// Rows of K in double, divided among threads, unless a callable kernel makes them.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 namespace ordsvm {
 
 /// out = K[which]
-inline void many_rows(const RowSource& source, std::span<const Index> which, std::span<double> out, Crew& crew) {
-  const int n_parts = source.is_function() ? 1 : static_cast<int>(std::min<std::size_t>(crew.size(), which.size()));
-  crew.run(n_parts, [&](int t, int) {
+inline void many_rows(const RowSource& source, std::span<const Index> which, std::span<double> out, ThreadPool& pool) {
+  const int n_parts = source.is_callable() ? 1 : static_cast<int>(std::min<std::size_t>(pool.size(), which.size()));
+  pool.run(n_parts, [&](int t, int) {
     const Share share(which.size(), t, n_parts);
     const std::size_t begin = share.begin, count = share.end - share.begin, n = source.size();
     source.rows(which.subspan(begin, count), out.subspan(begin * n, count * n));

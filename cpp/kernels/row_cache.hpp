@@ -1,9 +1,9 @@
 // A cache of kernel rows with a byte budget that it never exceeds.
 //
 // `pin(i)` hands out row i, computed if need be, and keeps it in place until the pin goes. The row that
-// has been unpinned for the longest gives way. Safe for several threads: rows are computed outside the
-// lock, and a thread that wants a row in the making waits for it. A thread may hold `capacity / threads`
-// pins; asking for more than there is room for waits for another thread to let go.
+// has been unpinned for the longest is evicted. Safe for several threads: rows are computed outside the
+// lock, and a thread that pins a row in the making waits for it. A thread may hold `capacity / threads`
+// pins; a pin beyond the capacity waits until another thread releases one.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +73,7 @@ class RowCache {
   }
 
   /// Row i if it is there.
-  std::optional<Pin> pin_if_held(Index i) {
+  std::optional<Pin> pin_if_cached(Index i) {
     const std::lock_guard lock(mutex_);
     const int slot = slot_of_[i];
     if (slot < 0 || !slots_[slot].ready) return std::nullopt;
@@ -81,9 +81,10 @@ class RowCache {
     return Pin(this, slot);
   }
 
-  // For one thread alone, while nobody holds a row:
+  // For one thread alone, while no row is pinned:
 
-  /// Leaves so many bytes of the budget to others, but keeps room for two rows. Rows that are then too many go.
+  /// Reserves so many bytes of the budget for other uses, but keeps a capacity of two rows. Drops all rows if there are
+  /// more than the capacity.
   void leave(std::size_t bytes) {
     capacity_ = std::max(std::min<std::size_t>(2, rows_in(budget_)), rows_in(budget_ - std::min(budget_, bytes)));
     if (slots_.size() <= capacity_) return;
@@ -92,16 +93,16 @@ class RowCache {
     oldest_ = newest_ = -1;
   }
 
-  /// Row i if it is there; it stays until another row is asked for.
+  /// Row i if it is there; it stays until another row is added or pinned.
   const T* find(Index i) const { return slot_of_[i] < 0 ? nullptr : slots_[slot_of_[i]].values.get(); }
 
-  /// Row i, which is there, is the last to give way.
+  /// Row i, which is there, is the last to be evicted.
   void touch(Index i) {
     remove(slot_of_[i]);
     append(slot_of_[i]);
   }
 
-  /// Takes over row i, which is not there; where there are as many rows as there may be, the oldest gives way.
+  /// Takes over row i, which is not there; at capacity the oldest row is evicted.
   void add(Index i, std::unique_ptr<T[]> values) {
     int slot = oldest_;
     if (slots_.size() < capacity_) {
@@ -119,12 +120,12 @@ class RowCache {
     rows_computed_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// held[i] = whether row i is there.
-  void list(std::span<char> held) {
+  /// cached[i] = whether row i is there.
+  void list(std::span<char> cached) {
     const std::lock_guard lock(mutex_);
-    std::fill(held.begin(), held.end(), 0);
+    std::fill(cached.begin(), cached.end(), 0);
     for (const Slot& slot : slots_)
-      if (slot.ready) held[slot.row] = 1;
+      if (slot.ready) cached[slot.row] = 1;
   }
 
  private:
@@ -163,7 +164,7 @@ class RowCache {
     return Pin(this, slot);
   }
 
-  /// A slot nobody holds: a new one within the budget, else the one unpinned for the longest; -1 if there is none.
+  /// An unpinned slot: a new one within the budget, else the one unpinned for the longest; -1 if there is none.
   int take_slot() {
     if (slots_.size() < capacity_) {
       Slot slot;

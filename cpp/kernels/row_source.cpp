@@ -76,7 +76,7 @@ class DenseRows final : public ChunkedRows<DenseRows<T>> {
     for (Index feature = 0; feature < n_features_; ++feature) x[feature] = tiles_[place(i, feature)];
     return x;
   }
-  /// `values` has room for whole tiles.
+  /// `values` is padded to whole tiles.
   void reduce(Index, const std::vector<double>& x, Index begin, Index count, double* values) const {
     simd::reduce_tiles(reduction_of(this->kernel_.kind), tiles_.data() + begin * n_features_, x.data(),
                        (count + simd::lanes - 1) / simd::lanes, n_features_, values);

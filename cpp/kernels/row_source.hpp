@@ -12,7 +12,7 @@
 
 namespace ordsvm {
 
-/// What rows of K are computed from, for those who would rather compute K their own way.
+/// What rows of K are computed from: tiles compute K from the same data in other ways.
 struct Features {
   Kernel kernel;
   Index n_columns;
@@ -37,15 +37,15 @@ class RowSource {
   virtual void rows(std::span<const Index> which, std::span<double> out) const {
     for (std::size_t r = 0; r < which.size(); ++r) row(which[r], out.subspan(r * size(), size()));
   }
-  /// Whether a function of somebody else's makes rows: one thread asks it, for a few rows at a time.
-  virtual bool is_function() const { return false; }
-  /// What a value costs where whole rows are asked for, in what a feature costs where tiles are made of them
-  /// (block/blocks.hpp): sparse rows of thousands of features, by measurement.
+  /// Whether a callable kernel of the user makes rows: it is called from one thread, for a few rows at a time.
+  virtual bool is_callable() const { return false; }
+  /// The cost of a value computed as part of a whole row, in units of the cost of a feature in tiles
+  /// (solvers/block/row_blocks.hpp): by measurement on sparse rows of thousands of features.
   virtual double cost_of_a_value() const { return 1000.0; }
-  /// Nothing where a source knows no more than K.
+  /// Nothing where a source has no features.
   virtual std::optional<Features> features() const { return std::nullopt; }
-  /// The features of sample i, but for some that are 0, and how many they are; there is room for n_columns. Only for
-  /// sources with features.
+  /// The features of sample i, but for some that are 0, and how many they are; both arrays have n_columns elements.
+  /// Only for sources with features.
   virtual Index nonzeros(Index, SampleIndex*, double*) const { return 0; }
 };
 

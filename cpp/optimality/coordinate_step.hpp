@@ -10,13 +10,13 @@
 namespace ordsvm {
 
 /// G_v, the gradient of the dual along hinge v.
-template <State S>
+template <ScoreState S>
 double slope_of(const Hinges& h, const S& state, Index v) {
   return h.sign[v] * state.decision(h.sample[v], h.threshold[v]) - h.offset[v];
 }
 
 /// Minimises the dual exactly along hinge v, whose variable is `alpha`, and returns how far alpha moved.
-template <State S>
+template <ScoreState S>
 double coordinate_step(const Hinges& h, S& state, double& alpha, Index v) {
   const double slope = slope_of(h, state, v);
   const double curvature = state.curvature(h.sample[v], h.threshold[v]);

@@ -1,8 +1,8 @@
 // Which hinges may move, and how far the thresholds may go: the optimality conditions in one place.
 //
 // A hinge has the level F_v = f_i - sign_v offset_v, the threshold at which its slope vanishes:
-//   gamma_k may rise through v  (sign +1 below its cap, or sign -1 above 0)   asks for   b_k <= F_v
-//   gamma_k may fall through v  (sign +1 above 0, or sign -1 below its cap)   asks for   b_k >= F_v
+//   gamma_k may rise through v  (sign +1 below its cap, or sign -1 above 0)   requires   b_k <= F_v
+//   gamma_k may fall through v  (sign +1 above 0, or sign -1 below its cap)   requires   b_k >= F_v
 // The tightest of them are b_up = min F over the first set and b_low = max F over the second
 // (Chu & Keerthi 2007, (16) and (40)). A free threshold is optimal when b_low <= b_up; a given b_k
 // (penalised, or none: b = 0) is when b_low <= b_k <= b_up: its distance outside is the projected gradient.

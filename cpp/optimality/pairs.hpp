@@ -1,8 +1,8 @@
 // Violating pairs of hinges, and moves along them, for free and for ordered thresholds.
 //
-// Along a pair gamma falls by t through the hinge `low` and rises by t through the hinge `up`. Free thresholds: both sit at
-// the same one, so gamma stays 0. Ordered: the two may sit at different thresholds (Chu & Keerthi's cross update), and
-// the mu between them take up the difference (ties.hpp).
+// Along a pair gamma falls by t through the hinge `low` and rises by t through the hinge `up`. Free thresholds: both
+// sit at the same one, so gamma stays 0. Ordered: the two may sit at different thresholds (Chu & Keerthi's cross
+// update), and the mu between them take up the difference (ties.hpp).
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Pairs {
       : hinges_(hinges),
         alpha_(variables.alpha),
         score_(variables.score),
-        ordered_(hinges.treatment == Thresholds::ordered),
+        ordered_(hinges.treatment == Treatment::ordered),
         bounds_(hinges.n_thresholds),
         ties_(hinges, variables.alpha) {}
 
@@ -67,17 +67,18 @@ class Pairs {
   double slope(Index low, Index up) const { return level(low) - level(up); }
 
   /// How far a pair can go within the box and mu >= 0.
-  double room(Index low, Index up) const {
-    return std::min({fall_room(low), rise_room(up), ties_.room(hinges_.threshold[low], hinges_.threshold[up])});
+  double distance_to_bound(Index low, Index up) const {
+    return std::min(
+        {distance_down(low), distance_up(up), ties_.distance_to_bound(hinges_.threshold[low], hinges_.threshold[up])});
   }
 
-  /// By which factor all steps together can be lengthened, (29) of Manno et al.: the room divided by the move. Every hinge
-  /// is in one step at most.
+  /// By which factor all steps together can be lengthened, (29) of Manno et al.: the distance to the bound divided by
+  /// the move. Every hinge is in one step at most.
   double longest(std::span<const PairStep> steps) {
     double factor = infinity;
     mu_move_.assign(hinges_.n_thresholds + 1, 0.0);
     for (const PairStep& step : steps) {
-      factor = std::min({factor, fall_room(step.low) / step.length, rise_room(step.up) / step.length});
+      factor = std::min({factor, distance_down(step.low) / step.length, distance_up(step.up) / step.length});
       Ties::move(mu_move_, hinges_.threshold[step.low], hinges_.threshold[step.up], step.length);
     }
     return std::min(factor, ties_.longest(mu_move_));
@@ -89,12 +90,12 @@ class Pairs {
     for (const PairStep& step : steps) {
       const double t = factor * step.length;
       ties_.move(hinges_.threshold[step.low], hinges_.threshold[step.up], t);
-      move(step.low, -t, reaches(t, fall_room(step.low)));
-      move(step.up, t, reaches(t, rise_room(step.up)));
+      move(step.low, -t, reaches(t, distance_down(step.low)));
+      move(step.up, t, reaches(t, distance_up(step.up)));
       moved(step.low);
       moved(step.up);
     }
-    ties_.settle();
+    ties_.clear_rounding();
   }
 
  private:
@@ -118,12 +119,12 @@ class Pairs {
             hinges_.n_thresholds - 1};
   }
 
-  double fall_room(Index v) const { return hinges_.sign[v] > 0 ? alpha_[v] : hinges_.cap[v] - alpha_[v]; }
-  double rise_room(Index v) const { return hinges_.sign[v] > 0 ? hinges_.cap[v] - alpha_[v] : alpha_[v]; }
+  double distance_down(Index v) const { return hinges_.sign[v] > 0 ? alpha_[v] : hinges_.cap[v] - alpha_[v]; }
+  double distance_up(Index v) const { return hinges_.sign[v] > 0 ? hinges_.cap[v] - alpha_[v] : alpha_[v]; }
 
   /// But for the rounding of a factor.
-  static bool reaches(double t, double room) {
-    return t >= room * (1.0 - 4.0 * std::numeric_limits<double>::epsilon());
+  static bool reaches(double t, double distance) {
+    return t >= distance * (1.0 - 4.0 * std::numeric_limits<double>::epsilon());
   }
 
   /// gamma changes by t through hinge v; where that ends at a bound, alpha is put exactly there.

@@ -1,7 +1,7 @@
 // The greedy choice of Gu et al. 2020, (9): the hinge whose unit gradient step, cut off at the box, is longest.
 //
-// Through hinge v, gamma_k wants to go to where the slope vanishes: by b_k - F_v, with the level F_v = f_i - sign_v
-// offset_v. The box leaves it room to rise (sign +1: cap - alpha, sign -1: alpha) and to fall (the other way round).
+// A unit gradient step through hinge v moves gamma_k by b_k - F_v, with the level F_v = f_i - sign_v offset_v. It is
+// cut off at the distance to the bound above (sign +1: cap - alpha, sign -1: alpha) and below (the other way round).
 #pragma once
 
 #include <vector>
@@ -33,14 +33,14 @@ class Projections {
   simd::Largest longest(std::span<const double> threshold) const {
     simd::Largest best{-1.0, -1};
     for (Index k = 0; k < hinges_.n_thresholds; ++k) {
-      const simd::Largest found = simd::longest_projection(rooms(k), static_cast<T>(threshold[k]));
+      const simd::Largest found = simd::longest_projection(box(k), static_cast<T>(threshold[k]));
       if (found.size > best.size) best = {found.size, found.at + hinges_.first[k]};
     }
     return best;
   }
 
  private:
-  simd::Rooms<T> rooms(Index k) const {
+  simd::BoxDistances<T> box(Index k) const {
     const Index begin = hinges_.first[k], count = hinges_.first[k + 1] - begin;
     const bool consecutive = hinges_.consecutive[k] && count > 0;
     return {score_.data(),

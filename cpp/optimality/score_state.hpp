@@ -17,29 +17,29 @@ namespace ordsvm {
 /// decision(i, k) = f_i - b_k; curvature(i, k) = the diagonal of the dual's matrix for a hinge of sample i at
 /// threshold k; add(i, k, delta) moves beta_i and gamma_k by delta.
 template <class S>
-concept State = requires(S state, Index i, Index k, double delta) {
+concept ScoreState = requires(S state, Index i, Index k, double delta) {
   { state.decision(i, k) } -> std::convertible_to<double>;
   { state.curvature(i, k) } -> std::convertible_to<double>;
   state.add(i, k, delta);
 };
 
-/// The live variables of a fit. They belong to the caller, who may read them whenever the monitor calls.
+/// The live variables of a fit. They belong to the caller, which may read them whenever the monitor calls.
 struct Variables {
   std::span<double> alpha;
   std::span<double> score;
   std::span<double> threshold;
-  std::span<Index> active = {};  // one number, where the caller wants it: how many hinges are in the game
+  std::span<Index> active = {};  // one number, or none: how many hinges are not shrunk
 };
 
 /// Scores and penalised thresholds from alpha alone, with rows of K in double: what rounding in cached float rows and
-/// in long sums has added up to is gone, but for the scores of samples that `left_out` names. False if the monitor asked
-/// to stop on the way; all is then as it was.
+/// in long sums has added up to is gone, but for the scores of samples that `left_out` marks. False if the monitor
+/// stopped it; all is then as it was.
 inline bool recompute(const RowSource& source, const Hinges& hinges, const Variables& variables, Monitor& monitor,
-                      Index steps, Index kernel_rows, int n_threads = 1, Crew* crew = nullptr,
+                      Index steps, Index kernel_rows, int n_threads = 1, ThreadPool* pool = nullptr,
                       std::span<const char> left_out = {}) {
   std::vector<double> exact(source.size());
   const std::vector<double> beta = hinges.beta(variables.alpha);
-  if (!product(source, beta, exact, monitor, steps, kernel_rows, n_threads, crew, left_out)) return false;
+  if (!product(source, beta, exact, monitor, steps, kernel_rows, n_threads, pool, left_out)) return false;
   for (Index i = 0; i < source.size(); ++i)
     if (left_out.empty() || !left_out[i]) variables.score[i] = exact[i];
   if (hinges.penalty() > 0.0) {
@@ -57,7 +57,7 @@ std::vector<T> diagonal_of(const RowSource& source) {
   return diagonal;
 }
 
-/// What rounding in double leaves of a score at worst: no smaller violation can be told from none.
+/// What rounding in double leaves of a score at worst: no smaller violation can be distinguished from none.
 template <class T>
 double resolution(const Hinges& hinges, std::span<const double> alpha, std::span<const T> diagonal) {
   double total = 0.0;
@@ -120,8 +120,8 @@ class Scores<float> {
   std::vector<float> rounded_;
 };
 
-/// Scores by cached rows of K with elements of type T, summed in double. One thread leads; recomputing takes those of a
-/// crew where it is lent one.
+/// Scores by cached rows of K with elements of type T, summed in double. One thread steps; recomputing uses those
+/// of a pool where it has one.
 template <class T>
 class KernelState {
  public:
@@ -146,15 +146,15 @@ class KernelState {
   auto pin(Index i) { return cache_.pin(i); }
   Scores<T>& scores() { return scores_; }
   std::span<const T> diagonal() const { return diagonal_; }
-  /// Threads for recomputing, until there are none (nullptr).
-  void lend(Crew* crew) { crew_ = crew; }
+  /// Threads for recomputing; nullptr for none.
+  void lend(ThreadPool* pool) { pool_ = pool; }
   /// Since this state was made.
   Index rows_computed() const { return cache_.rows_computed() - rows_before_; }
 
-  /// Recomputes the scores and tells whether they had drifted by at most tol.
+  /// Recomputes the scores and returns whether they had drifted by at most tol.
   bool carries(double tol, Monitor& monitor, Index steps) {
     const std::vector<double> before(variables_.score.begin(), variables_.score.end());
-    if (!recompute(monitor, steps)) return true;  // asked to stop: not for lack of precision
+    if (!recompute(monitor, steps)) return true;  // stopped: not for lack of precision
     double drift = 0.0;
     for (std::size_t i = 0; i < before.size(); ++i) drift = std::max(drift, std::abs(before[i] - variables_.score[i]));
     return drift <= tol;
@@ -164,8 +164,8 @@ class KernelState {
 
   /// See `recompute` above. The scores that steps are chosen by follow.
   bool recompute(Monitor& monitor, Index steps) {
-    const int n_threads = crew_ != nullptr ? crew_->size() : 1;
-    if (!ordsvm::recompute(cache_.source(), hinges_, variables_, monitor, steps, rows_computed(), n_threads, crew_))
+    const int n_threads = pool_ != nullptr ? pool_->size() : 1;
+    if (!ordsvm::recompute(cache_.source(), hinges_, variables_, monitor, steps, rows_computed(), n_threads, pool_))
       return false;
     scores_.assign(variables_.score);
     return true;
@@ -179,7 +179,7 @@ class KernelState {
   std::vector<T> diagonal_;
   double penalty_;
   Index rows_before_;
-  Crew* crew_ = nullptr;
+  ThreadPool* pool_ = nullptr;
 };
 
 }  // namespace ordsvm

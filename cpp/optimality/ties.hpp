@@ -1,7 +1,7 @@
 // The mu of ordered thresholds: what a violating pair may do between thresholds, and what ties them.
 //
 // gamma_k = mu_k - mu_{k+1}, mu >= 0, mu_0 = mu_m = 0. A pair through which gamma falls at threshold `low` and rises at
-// threshold `up` is taken up by the mu between them: they fall where up < low, and rise where low < up. Thresholds with
+// threshold `up` is taken up by the mu between them: they fall where up < low, and rise where low < up. Treatment with
 // mu > 0 between them are tied: they are equal, and a pair may go down from one to the other. Other treatments of the
 // thresholds have no mu: all are 0, and low = up.
 //
@@ -22,7 +22,7 @@ namespace ordsvm {
 
 class Ties {
  public:
-  /// Thresholds of the most violating pair; -1 where there is none.
+  /// Treatment of the most violating pair; -1 where there is none.
   struct Worst {
     double violation = -std::numeric_limits<double>::infinity();
     Index low = -1, up = -1;
@@ -30,10 +30,10 @@ class Ties {
 
   Ties(const Hinges& hinges, std::span<const double> alpha)
       : alpha_sum_(std::accumulate(alpha.begin(), alpha.end(), 0.0)), mu_(hinges.n_thresholds + 1, 0.0) {
-    if (hinges.treatment != Thresholds::ordered) return;
+    if (hinges.treatment != Treatment::ordered) return;
     for (Index v = 0; v < hinges.size(); ++v) mu_[hinges.threshold[v] + 1] -= hinges.sign[v] * alpha[v];
     std::partial_sum(mu_.begin(), mu_.end(), mu_.begin());
-    settle();
+    clear_rounding();
     mu_.back() = 0.0;
   }
 
@@ -51,13 +51,13 @@ class Ties {
   }
 
   /// How far a pair may go before one of the mu is used up.
-  double room(Index low, Index up) const {
+  double distance_to_bound(Index low, Index up) const {
     double t = std::numeric_limits<double>::infinity();
     for (Index k = up + 1; k <= low; ++k) t = std::min(t, mu_[k]);
     return t;
   }
 
-  /// Moves mu as a pair of length t does. After the last pair that is done together, `settle`.
+  /// Moves mu as a pair of length t does. After the last pair that is done together, `clear_rounding`.
   void move(Index low, Index up, double t) { move(mu_, low, up, t); }
 
   /// By which factor pairs that do this to mu, all together, can be lengthened.
@@ -75,7 +75,7 @@ class Ties {
   }
 
   /// A mu that is there by rounding alone counts as 0: else pairs would pass it to and fro.
-  void settle() {
+  void clear_rounding() {
     for (double& mu : mu_) mu = mu > 1e-12 * alpha_sum_ ? mu : 0.0;
   }
 

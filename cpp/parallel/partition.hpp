@@ -13,13 +13,13 @@ namespace ordsvm {
 enum class Partition { sample, threshold };
 
 /// Some hinges as a table of their own, over the samples `samples`, in ascending order, which it numbers from 0.
-struct Block {
+struct OwnedHinges {
   std::vector<Index> id;  // numbers in the table they were taken from
   std::vector<SampleIndex> samples, sample, threshold;
   std::vector<double> sign, offset, cap;
-  Hinges table;
+  Hinges hinges;
 
-  Block(const Hinges& all, std::vector<Index> ids, std::vector<SampleIndex> its_samples)
+  OwnedHinges(const Hinges& all, std::vector<Index> ids, std::vector<SampleIndex> its_samples)
       : id(std::move(ids)), samples(std::move(its_samples)) {
     for (const Index v : id) {
       const auto place = std::ranges::lower_bound(samples, all.sample[v]);
@@ -29,11 +29,11 @@ struct Block {
       offset.push_back(all.offset[v]);
       cap.push_back(all.cap[v]);
     }
-    table = {sample, threshold, sign, offset, cap, size(), all.n_thresholds, all.treatment, {}, {}};
-    table.index();
+    hinges = {sample, threshold, sign, offset, cap, size(), all.n_thresholds, all.treatment, {}, {}};
+    hinges.index();
   }
-  Block(Block&&) = default;  // the table's columns move along
-  Block(const Block&) = delete;
+  OwnedHinges(OwnedHinges&&) = default;  // the table's columns move along
+  OwnedHinges(const OwnedHinges&) = delete;
 
   Index size() const { return static_cast<Index>(samples.size()); }
 };
@@ -48,19 +48,19 @@ inline std::vector<SampleIndex> sample_range(const Hinges& hinges, const std::ve
   return samples;
 }
 
-inline std::vector<Block> partitioned(const Hinges& hinges, Partition partition, int n_owners) {
+inline std::vector<OwnedHinges> partitioned(const Hinges& hinges, Partition partition, int n_owners) {
   std::vector<std::vector<Index>> ids(n_owners);
   for (Index v = 0; v < hinges.size(); ++v) {
     const Index owner = partition == Partition::sample ? hinges.sample[v] * Index{n_owners} / hinges.n_samples
                                                        : v * Index{n_owners} / hinges.size();
     ids[owner].push_back(v);
   }
-  std::vector<Block> blocks;
+  std::vector<OwnedHinges> owned;
   for (auto& own : ids) {
     auto samples = sample_range(hinges, own);
-    blocks.emplace_back(hinges, std::move(own), std::move(samples));
+    owned.emplace_back(hinges, std::move(own), std::move(samples));
   }
-  return blocks;
+  return owned;
 }
 
 }  // namespace ordsvm

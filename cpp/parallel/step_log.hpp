@@ -45,7 +45,7 @@ class StepLog {
     }
   }
 
-  /// A reader that reads nothing (the writer itself) must not hold the writer up.
+  /// A reader that reads nothing (the writer itself) must not block the writer.
   void ignore(int reader) { read_[reader].store(std::numeric_limits<Index>::max() / 2); }
 
  private:

@@ -1,4 +1,4 @@
-// A team of threads and somebody who watches it.
+// A team of threads, and a callback by which the calling thread watches it.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ void run_team(int n_threads, std::atomic<bool>& stop, Work work, Watch watch,
   std::vector<std::jthread> team;
   try {
     for (int t = 0; t < n_threads; ++t) team.emplace_back(member, t);
-  } catch (...) {  // no more threads to be had: those that run must not wait for the others
+  } catch (...) {  // the system has no more threads: those that run must not wait for the others
     stop = true;
     throw;
   }

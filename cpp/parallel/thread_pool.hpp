@@ -1,5 +1,4 @@
-// Threads that help the calling one and last for a fit: what it hands out takes microseconds, and to start threads would
-// take longer.
+// A pool of threads that last for a fit: its tasks take microseconds, and to start threads for them would take longer.
 #pragma once
 
 #include <atomic>
@@ -19,27 +18,27 @@ struct Share {
   Share(std::int64_t count, int t, int n_parts) : begin(count * t / n_parts), end(count * (t + 1) / n_parts) {}
 };
 
-class Crew {
+class ThreadPool {
  public:
-  explicit Crew(int n_threads) {
+  explicit ThreadPool(int n_threads) {
     try {
       for (int t = 1; t < n_threads; ++t)
         helpers_.emplace_back([this, t](const std::stop_token& end) { help(t, end); });
-    } catch (...) {  // no more threads to be had: those that sleep must not be waited for
+    } catch (...) {  // the system has no more threads: those that sleep must not be waited for
       dismiss();
       throw;
     }
   }
-  ~Crew() { dismiss(); }
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  ~ThreadPool() { dismiss(); }
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return static_cast<int>(helpers_.size()) + 1; }
-  /// Into how many tasks work is best divided: a few for each thread, as one may be kept from its core for a while.
+  /// Into how many tasks work is best divided: a few for each thread, as one may lose its core for a while.
   int n_tasks() const { return helpers_.empty() ? 1 : 4 * size(); }
 
-  /// task(number, thread) for numbers 0 .. n_tasks - 1, by whichever threads have time; the caller is thread 0 and does
-  /// all of them if the others have none. The first exception is passed on after all tasks have ended.
+  /// task(number, thread) for numbers 0 .. n_tasks - 1, by whichever threads are free; the caller is thread 0 and does
+  /// all of them if the others are not. The first exception is passed on after all tasks have ended.
   template <class Task>
   void run(int n_tasks, const Task& task) {
     if (n_tasks == 1) return task(0, 0);
@@ -50,17 +49,17 @@ class Crew {
     open_ = true;
     announce();
     take_tasks(0);
-    open_ = false;  // from here on nobody comes in; wait for those who are in
+    open_ = false;  // no helper enters from here on; wait for those at work
     for (int inside; (inside = inside_) > 0;)
       if (!soon([&] { return inside_ < inside; })) inside_.wait(inside);
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// task(begin, end) on parts of 0 .. count - 1: one for every thread where all of it is worth that, else one.
+  /// task(begin, end) on parts of 0 .. count - 1: one for every thread where there is enough work, else one.
   template <class Task>
   void split(std::size_t count, std::size_t work, const Task& task) {
-    constexpr std::size_t worth_a_thread = 1 << 15;  // elements read or written: about ten microseconds
-    const int n_parts = work < worth_a_thread * size() ? 1 : size();
+    constexpr std::size_t min_work_per_thread = 1 << 15;  // elements read or written: about ten microseconds
+    const int n_parts = work < min_work_per_thread * size() ? 1 : size();
     run(n_parts, [&](int part, int) { task(count * part / n_parts, count * (part + 1) / n_parts); });
   }
 
@@ -98,8 +97,8 @@ class Crew {
     announce();
   }
 
-  /// Whether it came true soon. Work comes every few hundred microseconds, and to wake a sleeper takes a hundred: first
-  /// it waits without giving way, then it gives way to others, for a few milliseconds.
+  /// Whether the condition came true soon. Tasks come every few hundred microseconds, and to wake a thread takes a
+  /// hundred: first it spins, then it yields its core, for a few milliseconds.
   template <class Condition>
   static bool soon(const Condition& condition) {
     for (int turn = 0; turn < 1000; ++turn) {
@@ -126,11 +125,11 @@ class Crew {
   std::vector<std::jthread> helpers_;  // last: they end before what they use goes
 };
 
-/// Asks whether to stop; the answer, and that asking threw, goes to all threads that look at `stop`.
-template <class Ask>
-void ask_for_all(const Ask& ask, std::atomic<bool>& stop) {
+/// Sets `stop`, which all threads read, if stop_check() returns true or throws.
+template <class StopCheck>
+void check_for_all(const StopCheck& stop_check, std::atomic<bool>& stop) {
   try {
-    if (ask()) stop = true;
+    if (stop_check()) stop = true;
   } catch (...) {
     stop = true;
     throw;

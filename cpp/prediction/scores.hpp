@@ -1,4 +1,4 @@
-// What a trained machine says of samples: f(x) = sum over support vectors v of weight_v k(x, v).
+// Scores of samples by a trained machine: f(x) = sum over support vectors v of weight_v k(x, v).
 #pragma once
 
 #include <span>
@@ -21,9 +21,9 @@ struct Weights {
 /// 1 (rbf, laplacian), else in double. CSR data: in double, because norms cancel. Scores are summed in double.
 template <class T>
 void scores(const Kernel& kernel, const DenseView<T>& samples, const DenseView<T>& support, const Weights& weights,
-            std::span<double> out, int n_threads, const Ask& ask);
+            std::span<double> out, int n_threads, const StopCheck& stop_check);
 template <class T, class I>
 void scores(const Kernel& kernel, const CsrView<T, I>& samples, const CsrView<T, I>& support, const Weights& weights,
-            std::span<double> out, int n_threads, const Ask& ask);
+            std::span<double> out, int n_threads, const StopCheck& stop_check);
 
 }  // namespace ordsvm::prediction

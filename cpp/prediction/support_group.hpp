@@ -31,9 +31,9 @@ struct Norms {
 
 /// Dense support vectors: values[feature][lane].
 template <class Compute, class T>
-class Tile {
+class SupportGroup {
  public:
-  Tile(const DenseView<T>& support, const Norms& norms)
+  SupportGroup(const DenseView<T>& support, const Norms& norms)
       : support_(support), norms_(norms), values_(support.n_columns * lanes<Compute>) {}
 
   /// Takes `count` support vectors from `first` on; the last of them stands in the lanes left over.
@@ -64,12 +64,13 @@ class Tile {
 };
 
 /// CSR support vectors: values[slot][lane], a slot for every feature that one of them has. Features get their slots
-/// anew for every tile, so that ten thousand words cost no more than those that occur.
+/// anew for every group, so that ten thousand words cost no more than those that occur.
 ///   |x-y|^2 = |x|^2 + |y|^2 - 2 x.y    |x-y|_1 = |x|_1 + |y|_1 - sum over shared features (|x| + |y| - |x-y|)
 template <class T, class I>
-class SparseTile {
+class SparseSupportGroup {
  public:
-  SparseTile(const CsrView<T, I>& support, const Norms&) : support_(support), slot_(support.n_columns, absent) {}
+  SparseSupportGroup(const CsrView<T, I>& support, const Norms&)
+      : support_(support), slot_(support.n_columns, absent) {}
 
   void take(Index first, Index count) {
     for (const I column : features_) slot_[column] = absent;
@@ -87,11 +88,11 @@ class SparseTile {
 
   void reduce(simd::Reduction reduction, const CsrView<T, I>& samples, Index first, Index count, double* out) const {
     const double* const norm = reduction == simd::Reduction::manhattan ? absolutes_ : squares_;
-    const SparseTileView tile{slot_.data(), values_.data(), norm};
+    const SparseGroupView group{slot_.data(), values_.data(), norm};
     for (Index i = first; i < first + count; ++i, out += lanes<double>) {
       const I start = samples.starts[i];
       const SparseRow<T, I> row{samples.values + start, samples.columns + start, samples.starts[i + 1] - start};
-      reduce_row(reduction, row, tile, out);
+      reduce_row(reduction, row, group, out);
     }
   }
 

@@ -130,14 +130,14 @@ ORDSVM_INLINE Extremes find_extremes(const Range<T>& range) {
 
 // Below this share of K_oo + K_uu a curvature is rounding.
 template <class T>
-constexpr T least_share = sizeof(T) == sizeof(float) ? T(5e-7) : T(5e-13);
+constexpr T min_curvature_share = sizeof(T) == sizeof(float) ? T(5e-7) : T(5e-13);
 
 template <bool gather, class T>
 ORDSVM_INLINE T gain_of(const Range<T>& range, const Anchor<T>& anchor, Index v) {
   const Index i = sample_of<gather>(range, v);
   const T slope = std::max(anchor.level - (range.score[i] + range.up[v]), T(0));
   const T together = anchor.own_diagonal + anchor.diagonal[i];
-  return slope * slope / std::max(together - 2 * anchor.row[i], least_share<T> * together);
+  return slope * slope / std::max(together - 2 * anchor.row[i], min_curvature_share<T> * together);
 }
 
 template <bool gather, class T>
@@ -156,7 +156,7 @@ ORDSVM_INLINE Partner find_partner(const Range<T>& range, const Anchor<T>& ancho
       load_samples<gather, T>(curvature, anchor.diagonal, range, begin + p);
       slope = anchor.level - (slope + up);
       slope = slope > 0 ? slope : Vector<T>{};
-      const Vector<T> together = anchor.own_diagonal + curvature, least = least_share<T> * together;
+      const Vector<T> together = anchor.own_diagonal + curvature, least = min_curvature_share<T> * together;
       curvature = together - 2 * row;
       curvature = curvature > least ? curvature : least;
       const Vector<T> gain = slope * slope / curvature;
@@ -171,19 +171,19 @@ ORDSVM_INLINE Partner find_partner(const Range<T>& range, const Anchor<T>& ancho
 }
 
 template <bool gather, class T>
-ORDSVM_INLINE Largest find_longest(const Rooms<T>& rooms, T threshold) {
+ORDSVM_INLINE Largest find_longest(const BoxDistances<T>& box, T threshold) {
   T best = -1;
   Index best_at = -1;
-  for (Index begin = 0; begin < rooms.count; begin += chunk) {
-    const Index size = std::min(chunk, rooms.count - begin);
+  for (Index begin = 0; begin < box.count; begin += chunk) {
+    const Index size = std::min(chunk, box.count - begin);
     T lengths[chunk];
     Vector<T> longest = {}, step = {}, shift = {}, rise = {}, fall = {};
     Index p = 0;
     for (; p + width<T> <= size; p += width<T>) {
-      load_samples<gather, T>(step, rooms.score, rooms, begin + p);
-      load<T>(shift, rooms.shift + begin + p);
-      load<T>(rise, rooms.rise + begin + p);
-      load<T>(fall, rooms.fall + begin + p);
+      load_samples<gather, T>(step, box.score, box, begin + p);
+      load<T>(shift, box.shift + begin + p);
+      load<T>(rise, box.rise + begin + p);
+      load<T>(fall, box.fall + begin + p);
       step = threshold - (step + shift);
       step = step < rise ? step : rise;
       step = step > -fall ? step : -fall;
@@ -193,8 +193,8 @@ ORDSVM_INLINE Largest find_longest(const Rooms<T>& rooms, T threshold) {
     }
     T most = -minimum<T>(-longest);
     for (; p < size; ++p) {
-      const T full = threshold - (rooms.score[sample_of<gather>(rooms, begin + p)] + rooms.shift[begin + p]);
-      lengths[p] = std::abs(std::max(std::min(full, rooms.rise[begin + p]), -rooms.fall[begin + p]));
+      const T full = threshold - (box.score[sample_of<gather>(box, begin + p)] + box.shift[begin + p]);
+      lengths[p] = std::abs(std::max(std::min(full, box.rise[begin + p]), -box.fall[begin + p]));
       most = std::max(most, lengths[p]);
     }
     if (most > best) best = most, best_at = begin + (std::find(lengths, lengths + size, most) - lengths);
@@ -278,12 +278,12 @@ ORDSVM_DISPATCH Partner best_partner(const Range<double>& range, const Anchor<do
   return range.sample ? find_partner<true>(range, anchor) : find_partner<false>(range, anchor);
 }
 
-ORDSVM_DISPATCH Largest longest_projection(const Rooms<float>& rooms, float threshold) {
-  return rooms.sample ? find_longest<true>(rooms, threshold) : find_longest<false>(rooms, threshold);
+ORDSVM_DISPATCH Largest longest_projection(const BoxDistances<float>& box, float threshold) {
+  return box.sample ? find_longest<true>(box, threshold) : find_longest<false>(box, threshold);
 }
 
-ORDSVM_DISPATCH Largest longest_projection(const Rooms<double>& rooms, double threshold) {
-  return rooms.sample ? find_longest<true>(rooms, threshold) : find_longest<false>(rooms, threshold);
+ORDSVM_DISPATCH Largest longest_projection(const BoxDistances<double>& box, double threshold) {
+  return box.sample ? find_longest<true>(box, threshold) : find_longest<false>(box, threshold);
 }
 
 }  // namespace ordsvm::simd

@@ -78,10 +78,10 @@ struct Partner {
 Partner best_partner(const Range<float>& range, const Anchor<float>& anchor);
 Partner best_partner(const Range<double>& range, const Anchor<double>& anchor);
 
-/// Hinges of one threshold with the room that gamma has through each: how far it may rise and fall before alpha
+/// Hinges of one threshold with the distances to the bounds: how far gamma may rise and fall through each before alpha
 /// is at a bound. Samples as in Range; shift = -sign * offset.
 template <class T>
-struct Rooms {
+struct BoxDistances {
   const T* score;
   const SampleIndex* sample;
   Index base;
@@ -98,7 +98,7 @@ struct Largest {
 
 /// argmax of abs(clip(threshold - (score + shift), -fall, rise)): the longest projected unit step, and the first
 /// position of that length; -1 if there is no hinge.
-Largest longest_projection(const Rooms<float>& rooms, float threshold);
-Largest longest_projection(const Rooms<double>& rooms, double threshold);
+Largest longest_projection(const BoxDistances<float>& box, float threshold);
+Largest longest_projection(const BoxDistances<double>& box, double threshold);
 
 }  // namespace ordsvm::simd

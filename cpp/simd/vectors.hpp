@@ -72,8 +72,8 @@ struct PowerOfTwo<double> {  // 2e-16
                                      1.0};
 };
 
-/// y = 2**max(y, least) for each of `count` vectors, for y below about 120. They go through the polynomial side by side:
-/// a product waits for the one before, so that one vector at a time would leave most of the core idle.
+/// y = 2**max(y, least) for each of `count` vectors, for y below about 120. They go through the polynomial side by
+/// side: a product waits for the one before, so that one vector at a time would leave most of the core idle.
 template <Index count, class T>
 ORDSVM_INLINE void powers_of_two(Vector<T>* y) {
   using P = PowerOfTwo<T>;

@@ -34,9 +34,9 @@ std::vector<double> by_rows(const RowSource& rows) {
 }
 
 /// Tiles of all samples in float.
-std::vector<double> by_float_tiles(const RowSource& rows, Crew& crew) {
+std::vector<double> by_float_tiles(const RowSource& rows, ThreadPool& pool) {
   const Index n = rows.size();
-  const tiles::Samples<float> samples(rows, crew, false);
+  const tiles::TiledSamples<float> samples(rows, pool, false);
   std::vector<Index> all(n);
   for (Index i = 0; i < n; ++i) all[i] = i;
   const auto packed = samples.pack(all);
@@ -53,12 +53,12 @@ std::vector<double> by_float_tiles(const RowSource& rows, Crew& crew) {
 }
 
 /// Tiles in double, as a part of K and as columns of a product.
-std::vector<double> by_part(const RowSource& rows, Crew& crew) {
+std::vector<double> by_part(const RowSource& rows, ThreadPool& pool) {
   const Index n = rows.size();
   std::vector<Index> all(n);
   for (Index i = 0; i < n; ++i) all[i] = i;
   std::vector<double> out(n * n);
-  tiles::fill_part(rows, all, all, out, crew);
+  tiles::fill_part(rows, all, all, out, pool);
   return out;
 }
 
@@ -86,13 +86,13 @@ std::vector<double> by_prediction(const View& data) {
 
 template <class View>
 void all_paths(const char* data, const View& view) {
-  Crew crew(1);
+  ThreadPool pool(1);
   const auto rows = make_rows(kernel, view);
   const Index n = rows->size();
   print("rows-double", data, by_rows<double>(*rows), n);
   print("rows-float", data, by_rows<float>(*rows), n);
-  print("tiles-float", data, by_float_tiles(*rows, crew), n);
-  print("tiles-double", data, by_part(*rows, crew), n);
+  print("tiles-float", data, by_float_tiles(*rows, pool), n);
+  print("tiles-double", data, by_part(*rows, pool), n);
   print("product", data, by_products(*rows), n);
   print("prediction", data, by_prediction(view), n);
 }

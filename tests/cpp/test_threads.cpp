@@ -1,4 +1,4 @@
-// A team of threads: everybody works, the caller watches, a stop and an exception reach everybody.
+// A team of threads: all of them work, the caller watches, a stop and an exception reach all.
 #include <set>
 #include <stdexcept>
 #include <string>

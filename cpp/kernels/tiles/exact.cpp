@@ -15,9 +15,9 @@ constexpr Index width_of_tile = lanes<double>;
 class ExactProduct {
  public:
   ExactProduct(const RowSource& source, std::span<const Index> support, std::span<const double> weight,
-               std::span<double> out, Crew& crew, std::span<const char> left_out)
-      : samples_(source, crew, false),
-        crew_(crew),
+               std::span<double> out, ThreadPool& pool, std::span<const char> left_out)
+      : samples_(source, pool, false),
+        pool_(pool),
         support_(support),
         weight_(weight),
         out_(out),
@@ -29,11 +29,11 @@ class ExactProduct {
       if (!done[i]) others_.push_back(i);
   }
 
-  bool run(const Ask& ask) {
+  bool run(const StopCheck& stop_check) {
     const Index n = static_cast<Index>(support_.size());
     const Index part = samples_.rows_at_a_time() / width_of_tile * width_of_tile;
     for (Index begin = 0; begin < n; begin += part)
-      if (!meet(begin, std::min(begin + part, n), ask)) return false;
+      if (!meet(begin, std::min(begin + part, n), stop_check)) return false;
     return true;
   }
 
@@ -41,18 +41,18 @@ class ExactProduct {
   static constexpr int n_groups = 32;  // of tiles; each has sums of its own, so that threads may take turns with them
 
   /// Rows begin .. end - 1 of the support vectors against all tiles that have not met them.
-  bool meet(Index begin, Index end, const Ask& ask) {
+  bool meet(Index begin, Index end, const StopCheck& stop_check) {
     const PackedRows<double> rows = samples_.pack(support_.subspan(begin, end - begin));
     const Index first = begin / width_of_tile;  // earlier tiles have had their rows' values from these
     const Index n_tiles = n_support_tiles_ + samples_.tiles_for(static_cast<Index>(others_.size()));
     std::vector<std::vector<double>> row_sums(n_groups, std::vector<double>(end - begin, 0.0));
-    std::vector<Scratch<double>> scratch = samples_.scratches(crew_.size());
+    std::vector<Scratch<double>> scratch = samples_.scratches(pool_.size());
     std::atomic<bool> stop = false;
-    crew_.run(n_groups, [&](int group, int thread) {
+    pool_.run(n_groups, [&](int group, int thread) {
       const Share share(n_tiles - first, group, n_groups);
       for (Index t = first + share.begin; t < first + share.end && !stop.load(std::memory_order_relaxed); ++t) {
         meet_tile(t, rows, begin, row_sums[group], scratch[thread]);
-        if (thread == 0) ask_for_all(ask, stop);
+        if (thread == 0) check_for_all(stop_check, stop);
       }
     });
     for (const auto& sums : row_sums)
@@ -81,8 +81,8 @@ class ExactProduct {
     for (Index lane = 0; lane < count; ++lane) out_[members[lane]] += sums[lane];
   }
 
-  Samples<double> samples_;
-  Crew& crew_;
+  TiledSamples<double> samples_;
+  ThreadPool& pool_;
   std::span<const Index> support_;
   std::span<const double> weight_;
   std::span<double> out_;
@@ -93,8 +93,9 @@ class ExactProduct {
 }  // namespace
 
 bool add_exact_product(const RowSource& source, std::span<const Index> support, std::span<const double> weight,
-                       std::span<double> out, Crew& crew, const Ask& ask, std::span<const char> left_out) {
-  return ExactProduct(source, support, weight, out, crew, left_out).run(ask);
+                       std::span<double> out, ThreadPool& pool, const StopCheck& stop_check,
+                       std::span<const char> left_out) {
+  return ExactProduct(source, support, weight, out, pool, left_out).run(stop_check);
 }
 
 }  // namespace ordsvm::tiles

@@ -12,10 +12,11 @@
 
 namespace ordsvm::tiles {
 
-/// out += weight @ K[support], for a source with features that fits tiles. `support` has nobody twice. Samples that
-/// `left_out` names, unless it is empty, are left out; they are none of the support. Every sum has its order whatever the
-/// number of threads. False if it was asked to stop.
+/// out += weight @ K[support], for a source with features that fits tiles. `support` has no duplicates. Samples that
+/// `left_out` marks, unless it is empty, are left out; none of them is in `support`. The order of every sum does not
+/// depend on the number of threads. False if stop_check ended it.
 bool add_exact_product(const RowSource& source, std::span<const Index> support, std::span<const double> weight,
-                       std::span<double> out, Crew& crew, const Ask& ask, std::span<const char> left_out = {});
+                       std::span<double> out, ThreadPool& pool, const StopCheck& stop_check,
+                       std::span<const char> left_out = {});
 
 }  // namespace ordsvm::tiles

@@ -9,16 +9,16 @@
 namespace ordsvm::tiles {
 namespace {
 
-/// From whole rows, a few at a time, where nothing else is known: those of the shorter side, for K is symmetric.
+/// From whole rows, a few at a time, where there are no features: those of the shorter side, for K is symmetric.
 void pick_from_rows(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns, double* out,
-                    Crew& crew) {
+                    ThreadPool& pool) {
   const bool turned = columns.size() < rows.size();
   const auto made = turned ? columns : rows, picked = turned ? rows : columns;
-  const std::size_t n = source.size(), at_a_time = 16 * crew.size();
+  const std::size_t n = source.size(), at_a_time = 16 * pool.size();
   std::vector<double> some(std::min(at_a_time, made.size()) * n);
   for (std::size_t begin = 0; begin < made.size(); begin += at_a_time) {
     const auto which = made.subspan(begin, std::min(at_a_time, made.size() - begin));
-    many_rows(source, which, some, crew);
+    many_rows(source, which, some, pool);
     for (std::size_t r = 0; r < which.size(); ++r)
       for (std::size_t p = 0; p < picked.size(); ++p)
         out[turned ? p * columns.size() + begin + r : (begin + r) * columns.size() + p] = some[r * n + picked[p]];
@@ -28,17 +28,17 @@ void pick_from_rows(const RowSource& source, std::span<const Index> rows, std::s
 }  // namespace
 
 void fill_part(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns,
-               std::span<double> out, Crew& crew) {
-  if (!fits_tiles(source)) return pick_from_rows(source, rows, columns, out.data(), crew);
+               std::span<double> out, ThreadPool& pool) {
+  if (!fits_tiles(source)) return pick_from_rows(source, rows, columns, out.data(), pool);
   constexpr Index width = lanes<double>, at_a_time = 64;
-  const Samples<double> samples(source, crew, false);
+  const TiledSamples<double> samples(source, pool, false);
   const PackedRows<double> packed = samples.pack(rows);
   const Index n = static_cast<Index>(columns.size());
-  std::vector<Scratch<double>> scratch = samples.scratches(crew.size());
-  const int n_tasks = crew.n_tasks();
-  crew.run(n_tasks, [&](int task, int thread) {
+  std::vector<Scratch<double>> scratch = samples.scratches(pool.size());
+  const int n_tasks = pool.n_tasks();
+  pool.run(n_tasks, [&](int task, int thread) {
     std::vector<double> values(at_a_time * width);
-    const Share share(Samples<double>::tiles_for(n), task, n_tasks);
+    const Share share(TiledSamples<double>::tiles_for(n), task, n_tasks);
     for (Index t = share.begin; t < share.end; ++t) {
       const Index first = t * width, count = std::min(width, n - first);
       const Tile<double> tile = samples.tile(columns.subspan(first, count), scratch[thread]);

@@ -10,6 +10,6 @@ namespace ordsvm::tiles {
 
 /// out[r * columns.size() + c] = K[rows[r], columns[c]]
 void fill_part(const RowSource& source, std::span<const Index> rows, std::span<const Index> columns,
-               std::span<double> out, Crew& crew);
+               std::span<double> out, ThreadPool& pool);
 
 }  // namespace ordsvm::tiles

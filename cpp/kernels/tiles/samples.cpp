@@ -12,19 +12,20 @@
 namespace ordsvm::tiles {
 namespace {
 
-constexpr double sparse_below = 0.4;       // share of features that are not 0: from here on a dense row is as fast
-constexpr double sparse_by_choice = 0.65;  // the same where norms serve as well as differences
-constexpr Index transposed_at_once = 8;    // dense samples: a line of a cache is written at a time
+constexpr double max_sparse_density = 0.4;  // share of features that are not 0: from here on a dense row is as fast
+constexpr double max_sparse_density_with_norms = 0.65;  // the same where norms serve as well as differences
+constexpr Index transposed_at_once = 8;                 // dense samples: a line of a cache is written at a time
 
-/// How samples are met, but for those of zeros and ones.
+/// The form of samples, but for those of binary features.
 Form form_of(const Features& features) {
-  if (features.density < (features.norms_serve() ? sparse_by_choice : sparse_below)) return Form::sparse;
+  if (features.density < (features.norms_serve() ? max_sparse_density_with_norms : max_sparse_density))
+    return Form::sparse;
   const bool squares = reduction_of(features.kernel.kind) == simd::Reduction::squared_distance;
   return squares && features.norms_serve() ? Form::norms : Form::differences;
 }
 
-/// The largest number of ones in a sample, if all samples are zeros and ones, and not too many ones for a table.
-std::optional<Index> most_ones(const RowSource& source) {
+/// The largest number of ones in a sample, if all features are 0 or 1, and there are few enough ones for a lookup.
+std::optional<Index> longest_binary_row(const RowSource& source) {
   const Index n_columns = source.features()->n_columns;
   std::vector<SampleIndex> columns(n_columns);
   std::vector<double> values(n_columns);
@@ -36,7 +37,7 @@ std::optional<Index> most_ones(const RowSource& source) {
       if (values[p] != 0.0 && values[p] != 1.0) return std::nullopt;
       ones += values[p] == 1.0;
     }
-    if (ones >= most_counts) return std::nullopt;
+    if (ones >= max_lookup_size) return std::nullopt;
     most = std::max(most, ones);
   }
   return most;
@@ -56,10 +57,10 @@ Index longest_row(const RowSource& source) {
 }  // namespace
 
 bool fits_tiles(const RowSource& source) {
-  constexpr Index second_level_cache = 1 << 19;  // bytes
+  constexpr Index max_tile_bytes = 1 << 19;  // bytes
   const auto features = source.features();
-  return features && (features->density >= sparse_below ||
-                      features->n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= second_level_cache);
+  return features && (features->density >= max_sparse_density ||
+                      features->n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= max_tile_bytes);
 }
 
 bool is_positive_semidefinite(const RowSource& source) {
@@ -76,7 +77,8 @@ double roundings(const RowSource& source) {
 double largest_error(const RowSource& source) {
   const Features features = *source.features();
   const Form form = form_of(features);
-  if (is_distance(features.kernel.kind) && form != Form::sparse && most_ones(source)) return 8.0;  // exact as sums
+  if (is_distance(features.kernel.kind) && form != Form::sparse && longest_binary_row(source))
+    return 8.0;  // exact as sums
   const double terms = static_cast<double>(form == Form::sparse ? longest_row(source) : features.n_columns);
   const RoundingSources from{features.kernel, features.largest_norm, 2.0 * (4.0 + terms), form != Form::differences};
   return with_formula(features.kernel.kind, [&]<class F>() { return F::error(from); });
@@ -87,24 +89,24 @@ double row_length(const Features& features) {
 }
 
 template <class T>
-Samples<T>::Samples(const RowSource& source, Crew& crew, bool keep)
-    : source_(source), crew_(crew), features_(*source.features()), form_(form_of(features_)) {
+TiledSamples<T>::TiledSamples(const RowSource& source, ThreadPool& pool, bool keep)
+    : source_(source), pool_(pool), features_(*source.features()), form_(form_of(features_)) {
   if (has_widest())
-    if (const auto most = most_ones(source)) make_lookup(*most);
+    if (const auto most = longest_binary_row(source)) make_lookup(*most);
   if (!keep) return;
   TileSpace<T> kept = space(n_tiles());
-  std::vector<Scratch<T>> scratch = scratches(crew_.size());
-  crew_.run(crew_.n_tasks(), [&](int task, int thread) {
-    const Share share(n_tiles(), task, crew_.n_tasks());
+  std::vector<Scratch<T>> scratch = scratches(pool_.size());
+  pool_.run(pool_.n_tasks(), [&](int task, int thread) {
+    const Share share(n_tiles(), task, pool_.n_tasks());
     for (Index t = share.begin; t < share.end; ++t) {
       const Index begin = t * lanes<T>;
       fill(std::min(lanes<T>, size() - begin), [&](Index lane) { return begin + lane; }, scratch[thread], kept, t);
     }
   });
-  if (form_ == Form::sparse || form_ == Form::counts) {
-    std::vector<Index> everybody(size());
-    std::iota(everybody.begin(), everybody.end(), Index{0});
-    rows_ = pack(everybody);
+  if (form_ == Form::sparse || form_ == Form::binary) {
+    std::vector<Index> all(size());
+    std::iota(all.begin(), all.end(), Index{0});
+    rows_ = pack(all);
   }
   kept_ = std::move(kept);
   keeps_ = true;
@@ -112,26 +114,26 @@ Samples<T>::Samples(const RowSource& source, Crew& crew, bool keep)
 
 /// Values of K for all numbers that occur, if they are few enough.
 template <class T>
-void Samples<T>::make_lookup(Index most_ones) {
-  lookup_.size = (is_distance(features_.kernel.kind) ? 2 * most_ones : most_ones) + 1;
-  if (lookup_.size > most_counts) return;
-  form_ = Form::counts;
-  std::fill_n(lookup_.values, most_counts, T(0));
+void TiledSamples<T>::make_lookup(Index longest) {
+  lookup_.size = (is_distance(features_.kernel.kind) ? 2 * longest : longest) + 1;
+  if (lookup_.size > max_lookup_size) return;
+  form_ = Form::binary;
+  std::fill_n(lookup_.values, max_lookup_size, T(0));
   for (Index number = 0; number < lookup_.size; ++number)
     lookup_.values[number] = static_cast<T>(evaluate_precisely(features_.kernel, static_cast<double>(number)));
 }
 
 template <class T>
-Index Samples<T>::rows_at_a_time() const {
+Index TiledSamples<T>::rows_at_a_time() const {
   constexpr double bytes = 1 << 24;
   return std::max<Index>(256, static_cast<Index>(bytes / (sizeof(T) * (row_length(features_) + 2.0))));
 }
 
 template <class T>
-TileSpace<T> Samples<T>::space(Index n_tiles) const {
-  const Index n_lanes = n_tiles * lanes<T>, n_bytes = n_tiles * bytes_of_counts;
+TileSpace<T> TiledSamples<T>::space(Index n_tiles) const {
+  const Index n_lanes = n_tiles * lanes<T>, n_bytes = n_tiles * bytes_per_feature;
   TileSpace<T> made;
-  if (form_ == Form::counts) {
+  if (form_ == Form::binary) {
     made.steps = Buffer<std::uint8_t>(n_bytes * features_.n_columns);
     made.starts = Buffer<std::uint8_t>(n_bytes);
   } else {
@@ -142,16 +144,16 @@ TileSpace<T> Samples<T>::space(Index n_tiles) const {
 }
 
 template <class T>
-Tile<T> Samples<T>::view(const TileSpace<T>& space, Index t) const {
-  if (form_ != Form::counts)
+Tile<T> TiledSamples<T>::view(const TileSpace<T>& space, Index t) const {
+  if (form_ != Form::binary)
     return {space.values.data() + t * features_.n_columns * lanes<T>, space.norm.data() + t * lanes<T>, nullptr,
             nullptr, nullptr};
-  const Index byte = t * bytes_of_counts;
+  const Index byte = t * bytes_per_feature;
   return {nullptr, nullptr, space.steps.data() + byte * features_.n_columns, space.starts.data() + byte, &lookup_};
 }
 
 template <class T>
-Scratch<T> Samples<T>::scratch() const {
+Scratch<T> TiledSamples<T>::scratch() const {
   const Index n_columns = features_.n_columns;
   const bool dense = form_ == Form::differences || form_ == Form::norms;
   return {space(1), std::vector<T>(dense ? transposed_at_once * n_columns : 0), std::vector<SampleIndex>(n_columns),
@@ -159,25 +161,25 @@ Scratch<T> Samples<T>::scratch() const {
 }
 
 template <class T>
-std::vector<Scratch<T>> Samples<T>::scratches(int count) const {
+std::vector<Scratch<T>> TiledSamples<T>::scratches(int count) const {
   std::vector<Scratch<T>> made;
   for (int t = 0; t < count; ++t) made.push_back(scratch());
   return made;
 }
 
 template <class T>
-double Samples<T>::part_of_norm(T value) const {
-  if (form_ == Form::counts) return is_distance(features_.kernel.kind) ? 1.0 : 0.0;
+double TiledSamples<T>::part_of_norm(T value) const {
+  if (form_ == Form::binary) return is_distance(features_.kernel.kind) ? 1.0 : 0.0;
   return ordsvm::part_of_norm(reduction_of(features_.kernel.kind), value);
 }
 
 /// use(column, value) for all features of sample i that are not 0.
 template <class T>
 template <class Use>
-void Samples<T>::read(Index i, Scratch<T>& scratch, Use use) const {
+void TiledSamples<T>::read(Index i, Scratch<T>& scratch, Use use) const {
   if (!rows_.starts.empty()) {
     for (Index p = rows_.starts[i]; p < rows_.starts[i + 1]; ++p)
-      use(rows_.columns[p], form_ == Form::counts ? T(1) : rows_.values[p]);
+      use(rows_.columns[p], form_ == Form::binary ? T(1) : rows_.values[p]);
   } else if (keeps_) {
     const T* from = view(kept_, i / lanes<T>).values + i % lanes<T>;
     for (Index column = 0; column < features_.n_columns; ++column) use(column, from[column * lanes<T>]);
@@ -189,12 +191,12 @@ void Samples<T>::read(Index i, Scratch<T>& scratch, Use use) const {
 }
 
 template <class T>
-PackedRows<T> Samples<T>::pack(std::span<const Index> samples) const {
+PackedRows<T> TiledSamples<T>::pack(std::span<const Index> samples) const {
   PackedRows<T> rows;
   rows.form = form_;
   rows.count = static_cast<Index>(samples.size());
   rows.n_features = features_.n_columns;
-  const bool lists = form_ == Form::sparse || form_ == Form::counts;
+  const bool lists = form_ == Form::sparse || form_ == Form::binary;
   if (lists)
     rows.starts.push_back(0);
   else
@@ -220,8 +222,8 @@ PackedRows<T> Samples<T>::pack(std::span<const Index> samples) const {
 /// Tile t of `space` from samples number(0) .. number(count - 1).
 template <class T>
 template <class Number>
-void Samples<T>::fill(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const {
-  if (form_ == Form::counts) return fill_counts(count, number, scratch, space, t);
+void TiledSamples<T>::fill(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const {
+  if (form_ == Form::binary) return fill_binary(count, number, scratch, space, t);
   T* const values = space.values.data() + t * features_.n_columns * lanes<T>;
   T* const norms = space.norm.data() + t * lanes<T>;
   std::fill_n(values, features_.n_columns * lanes<T>, T(0));
@@ -239,7 +241,7 @@ void Samples<T>::fill(Index count, Number number, Scratch<T>& scratch, TileSpace
 
 template <class T>
 template <class Number>
-void Samples<T>::fill_dense(Index count, Number number, Scratch<T>& scratch, T* values, T* norms) const {
+void TiledSamples<T>::fill_dense(Index count, Number number, Scratch<T>& scratch, T* values, T* norms) const {
   const Index n_columns = features_.n_columns;
   for (Index first = 0; first < count; first += transposed_at_once) {
     const Index some = std::min(transposed_at_once, count - first);
@@ -260,36 +262,36 @@ void Samples<T>::fill_dense(Index count, Number number, Scratch<T>& scratch, T* 
 /// A distance is |x| + |y|, less 2 for each feature in common.
 template <class T>
 template <class Number>
-void Samples<T>::fill_counts(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const {
-  std::uint8_t* const steps = space.steps.data() + t * features_.n_columns * bytes_of_counts;
-  std::uint8_t* const starts = space.starts.data() + t * bytes_of_counts;
-  std::fill_n(steps, features_.n_columns * bytes_of_counts, std::uint8_t(0));
-  std::fill_n(starts, bytes_of_counts, std::uint8_t(0));
+void TiledSamples<T>::fill_binary(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const {
+  std::uint8_t* const steps = space.steps.data() + t * features_.n_columns * bytes_per_feature;
+  std::uint8_t* const starts = space.starts.data() + t * bytes_per_feature;
+  std::fill_n(steps, features_.n_columns * bytes_per_feature, std::uint8_t(0));
+  std::fill_n(starts, bytes_per_feature, std::uint8_t(0));
   const bool distance = is_distance(features_.kernel.kind);
   for (Index lane = 0; lane < count; ++lane) {
-    const Index place = place_of_count<T>(lane);
+    const Index place = place_of_lane<T>(lane);
     read(number(lane), scratch, [&](Index column, T) {
-      steps[column * bytes_of_counts + place] = distance ? 256 - 2 : 1;
+      steps[column * bytes_per_feature + place] = distance ? 256 - 2 : 1;
       starts[place] += distance;
     });
   }
 }
 
 template <class T>
-Tile<T> Samples<T>::tile(std::span<const Index> samples, Scratch<T>& scratch) const {
+Tile<T> TiledSamples<T>::tile(std::span<const Index> samples, Scratch<T>& scratch) const {
   fill(static_cast<Index>(samples.size()), [&](Index lane) { return samples[lane]; }, scratch, scratch.tile, 0);
   return view(scratch.tile, 0);
 }
 
 template <class T>
-Tile<T> Samples<T>::tile(Index t, Scratch<T>& scratch) const {
+Tile<T> TiledSamples<T>::tile(Index t, Scratch<T>& scratch) const {
   if (keeps_) return view(kept_, t);
   const Index begin = t * lanes<T>;
   fill(std::min(lanes<T>, size() - begin), [&](Index lane) { return begin + lane; }, scratch, scratch.tile, 0);
   return view(scratch.tile, 0);
 }
 
-template class Samples<float>;
-template class Samples<double>;
+template class TiledSamples<float>;
+template class TiledSamples<double>;
 
 }  // namespace ordsvm::tiles

@@ -1,4 +1,4 @@
-// Samples as tiles and as packed rows, from a source of kernel rows that tells its features.
+// Samples as tiles and as packed rows, from a source of kernel rows that has features.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace ordsvm::tiles {
 
-inline constexpr double long_row = 24.0;  // features from which on a row is worth keeping
+inline constexpr double min_kept_row_length = 24.0;  // features from which on a row is kept, not made again
 
 /// Memory of tiles, one after another, so that no vector of them lies across two lines of a cache.
 template <class T>
@@ -30,10 +30,10 @@ struct Scratch {
 };
 
 template <class T>
-class Samples {
+class TiledSamples {
  public:
-  /// Tiles of all samples are made once where `keep` says so, else whenever they are asked for.
-  Samples(const RowSource& source, Crew& crew, bool keep);
+  /// Tiles of all samples are made once if `keep` is set, else at every use.
+  TiledSamples(const RowSource& source, ThreadPool& pool, bool keep);
 
   Index size() const { return source_.size(); }
   Index n_tiles() const { return tiles_for(size()); }
@@ -55,7 +55,7 @@ class Samples {
 
  private:
   double part_of_norm(T value) const;
-  void make_lookup(Index most_ones);
+  void make_lookup(Index longest);
   TileSpace<T> space(Index n_tiles) const;
   Tile<T> view(const TileSpace<T>& space, Index t) const;
   template <class Use>
@@ -65,10 +65,10 @@ class Samples {
   template <class Number>
   void fill_dense(Index count, Number number, Scratch<T>& scratch, T* values, T* norms) const;
   template <class Number>
-  void fill_counts(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const;
+  void fill_binary(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const;
 
   const RowSource& source_;
-  Crew& crew_;
+  ThreadPool& pool_;
   Features features_;
   Form form_;
   Lookup<T> lookup_;
@@ -77,11 +77,11 @@ class Samples {
   PackedRows<T> rows_;  // all rows, where not all features are stored and tiles are kept
 };
 
-/// Whether tiles are worth while: the features must be known, and where rows are sparse a tile, most of which is not
-/// looked at, must fit into a cache.
+/// Whether K is made from tiles: the source must have features, and where rows are sparse a tile, most of which is not
+/// read, must fit into a cache.
 bool fits_tiles(const RowSource& source);
 
-/// Whether K is positive semidefinite by its formula, or no formula is known. Where it is not (the sigmoid), the answer
+/// Whether K is positive semidefinite by its formula, or has no formula. Where it is not (the sigmoid), the answer
 /// depends on the solver's path, and the path of SMO on pairs of all samples is the one that other programs take.
 bool is_positive_semidefinite(const RowSource& source);
 
@@ -95,7 +95,7 @@ double largest_error(const RowSource& source);
 /// How many features of a row cost something.
 double row_length(const Features& features);
 
-extern template class Samples<float>;
-extern template class Samples<double>;
+extern template class TiledSamples<float>;
+extern template class TiledSamples<double>;
 
 }  // namespace ordsvm::tiles

@@ -123,14 +123,14 @@ ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const Packed
 
 ORDSVM_DISPATCH void add_product(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows,
                                  Index begin, Index end, const double* weight, double* out) {
-  if (rows.form == Form::counts) return add_counted(tile, rows, begin, end, weight, out);
+  if (rows.form == Form::binary) return add_binary_products(tile, rows, begin, end, weight, out);
   add_products<float>(weight, out,
                       [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }
 
 ORDSVM_DISPATCH void add_product(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
                                  Index begin, Index end, const double* weight, double* out) {
-  if (rows.form == Form::counts) return add_counted(tile, rows, begin, end, weight, out);
+  if (rows.form == Form::binary) return add_binary_products(tile, rows, begin, end, weight, out);
   add_products<double>(weight, out,
                        [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }
@@ -138,22 +138,21 @@ ORDSVM_DISPATCH void add_product(const Kernel& kernel, const Tile<double>& tile,
 ORDSVM_DISPATCH void add_symmetric(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
                                    Index begin, Index end, const double* weight, double* out, const double* lane_weight,
                                    double* row_out) {
-  if (rows.form == Form::counts)
-    return add_counted_both_ways(tile, rows, begin, end, weight, out, lane_weight, row_out);
+  if (rows.form == Form::binary) return add_binary_both_ways(tile, rows, begin, end, weight, out, lane_weight, row_out);
   add_both_ways(weight, out, lane_weight, row_out,
                 [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }
 
 ORDSVM_DISPATCH void fill_values(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows,
                                  Index begin, Index end, float* out, Index stride) {
-  if (rows.form == Form::counts) return fill_counted(tile, rows, begin, end, out, stride);
+  if (rows.form == Form::binary) return fill_binary_values(tile, rows, begin, end, out, stride);
   copy_values(begin, out, stride,
               [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }
 
 ORDSVM_DISPATCH void fill_values(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
                                  Index begin, Index end, double* out, Index stride) {
-  if (rows.form == Form::counts) return fill_counted(tile, rows, begin, end, out, stride);
+  if (rows.form == Form::binary) return fill_binary_values(tile, rows, begin, end, out, stride);
   copy_values(begin, out, stride,
               [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
 }

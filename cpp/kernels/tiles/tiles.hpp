@@ -1,7 +1,7 @@
 // The fused kernel product: K[tile, rows] made in registers from a tile of samples, and used at once.
 //
-// A tile is a group of samples, transposed: values[feature][lane]. Against it goes one packed row after another. How
-// they meet is a matter of their form.
+// A tile is a group of samples, transposed: values[feature][lane]. One packed row after another is reduced with it, in
+// a way that depends on the form of the data.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ enum class Form {
   differences,  // dense: distances are sums of differences, free of cancellation
   norms,        // dense: distances are |x|^2 + |y|^2 - 2 x.y, faster by a quarter
   sparse,       // the same, and only features that are not 0 cost anything
-  counts,       // zeros and ones: K is a function of a small whole number (counts.hpp)
+  binary,       // features 0 or 1: K is a function of a small whole number (binary_features.hpp)
 };
 
-inline constexpr Index most_counts = 64;
-inline constexpr Index bytes_of_counts = 64;  // of a tile, for every feature
+inline constexpr Index max_lookup_size = 64;
+inline constexpr Index bytes_per_feature = 64;  // of a tile, for every feature
 
 /// Where the byte of a lane is among them: those that one vector of T looks up are sizeof(T) bytes apart, so that they
 /// are the low bits of whole numbers as wide as T after a shift.
 template <class T>
-constexpr Index place_of_count(Index lane) {
+constexpr Index place_of_lane(Index lane) {
   constexpr Index width = 64 / sizeof(T);
   return lane % width * static_cast<Index>(sizeof(T)) + lane / width;
 }
@@ -37,19 +37,19 @@ constexpr Index place_of_count(Index lane) {
 template <class T>
 struct Lookup {
   Index size;
-  T values[most_counts];
+  T values[max_lookup_size];
 };
 
 template <class T>
 struct Tile {
   const T* values;             // [feature][lane]
   const T* norm;               // sum of squares, or of absolute values for the Laplacian, of every lane
-  const std::uint8_t* steps;   // zeros and ones: what a feature of a row adds to the number, [feature][place_of_count]
-  const std::uint8_t* starts;  // zeros and ones: the number without any row, [place_of_count]
-  const Lookup<T>* lookup;     // zeros and ones
+  const std::uint8_t* steps;   // binary: what a feature of a row adds to the number, [feature][place_of_lane]
+  const std::uint8_t* starts;  // binary: the number without any row, [place_of_lane]
+  const Lookup<T>* lookup;     // binary
 };
 
-/// Rows to be met with tiles, one after the other in memory.
+/// Rows to be reduced with tiles, one after the other in memory.
 template <class T>
 struct PackedRows {
   Form form = Form::differences;

@@ -1,28 +1,28 @@
 // AsyGCD and AsyAGCD, asynchronous greedy coordinate descent (Gu et al. 2020, Algorithms 1, 2 and 3; Gu et al. 2018).
 //
 // Solves    box problems: no thresholds or penalised ones.
-// Keeps     scores, shared in one of two ways (shared_states.hpp); a block of hinges for every thread.
-// Step      every thread, without waiting for any other: the hinge of its block with the longest projected step (9)
+// Keeps     scores, shared in one of two ways (shared_state.hpp); a share of the hinges for every thread.
+// Step      every thread, without waiting for any other: the hinge of its share with the longest projected step (9)
 //           goes to its minimum (10) on the scores as the thread sees them.
 // Shrinks   (AsyAGCD) after every max_shrink_steps steps of a thread, hinges at a bound that are beyond all violations
-//           of its block leave the block (owner.hpp). When the others are solved, the scores that were not kept
+//           of its share leave the share (owner.hpp). When the others are solved, the scores that were not kept
 //           meanwhile are rebuilt by (17): from the part that comes from hinges at their caps, and the free hinges.
 // Stops     when all threads, having seen all steps, find nothing to do; then scores are recomputed in double from
 //           alpha, and the largest |projected gradient| (11) over all hinges and the duality gap decide. AsyAGCD
 //           works to tol / 2, so that M - m <= tol, its paper's rule.
-// Cost      a look at the hinges of the block; a row of K, added to n scores by atomics, or to the block's scores.
+// Cost      a look at the hinges of the share; a row of K, added to n scores by atomics, or to the share's scores.
 //
 // What the papers leave open:
-// - When to stop. A count of steps is the clock: a thread without work says up to which step it has looked; if that is
-//   the last step for every thread, nobody can find work any more.
+// - When to stop. A count of steps is the clock: a thread without work publishes up to which step it has looked;
+//   if that is the last step for every thread, no thread can find work any more.
 // - Drift: sums of concurrent additions, and float rows, are recomputed before the end; the threads go on from the
 //   exact scores if these disagree.
 // - Two threads may step against each other on the same stale score. Both see the sum afterwards and correct it; a log
 //   bounds how stale a score can be.
-// - A thread that is far ahead of the others solves its block again and again for scores that are about to change. With
-//   pace > 0 it waits while its longest step is below that share of another thread's. Two threads, C = 1, steps with pace
-//   0 and 0.1 (serial): a9a 352,000 and 131,000 (70,000), ijcnn1 463,000 and 157,000 (62,000), california 248,000 and
-//   247,000 (156,000). With 0.5 and 0.8 threads wait too long for each other.
+// - A thread that is far ahead of the others solves its share again and again for scores that are about to change. With
+//   pace > 0 it waits while its longest step is below that share of another thread's. Two threads, C = 1, steps with
+//   pace 0 and 0.1 (serial): a9a 352,000 and 131,000 (70,000), ijcnn1 463,000 and 157,000 (62,000), california 248,000
+//   and 247,000 (156,000). With 0.5 and 0.8 threads wait too long for each other.
 // - Algorithm 2 never advances k in its shrinking branch and would shrink for ever; here a step comes between.
 // - With atomic sharing the shared scores are complete, so shrinking shortens the search only, not the additions.
 #pragma once
@@ -51,7 +51,7 @@ class AsyGcd final : public TeamSolver<T> {
       : TeamSolver<T>(hinges, cache, variables, team) {}
 
  private:
-  using TeamSolver<T>::hinges_, TeamSolver<T>::variables_, TeamSolver<T>::team_, TeamSolver<T>::blocks_;
+  using TeamSolver<T>::hinges_, TeamSolver<T>::variables_, TeamSolver<T>::team_, TeamSolver<T>::owned_;
   using TeamSolver<T>::steps_;
 
   bool shrinks() const { return team_.max_shrink_steps > 0; }
@@ -81,7 +81,7 @@ class AsyGcd final : public TeamSolver<T> {
     auto shared = State::share(start, team_.n_threads);
     Owners<State> owners;
     for (int t = 0; t < team_.n_threads; ++t)
-      owners.push_back(std::make_unique<Owner<T, State>>(t, hinges_, blocks_[t], commons, start, shared));
+      owners.push_back(std::make_unique<Owner<T, State>>(t, hinges_, owned_[t], commons, start, shared));
     count_active_ = [&] {
       Index active = 0;
       for (const auto& owner : owners) active += owner->active();
@@ -120,8 +120,8 @@ class AsyGcd final : public TeamSolver<T> {
     std::vector<char> kept(hinges_.n_samples, 0);
     std::vector<double> capped(hinges_.n_samples, 0.0);
     for (std::size_t t = 0; t < owners.size(); ++t) {
-      for (const SampleIndex i : owners[t]->block().samples) kept[i] = 1;
-      for (Index i = 0; i < blocks_[t].size(); ++i) capped[blocks_[t].samples[i]] = owners[t]->state().capped()[i];
+      for (const SampleIndex i : owners[t]->owned().samples) kept[i] = 1;
+      for (Index i = 0; i < owned_[t].size(); ++i) capped[owned_[t].samples[i]] = owners[t]->state().capped()[i];
     }
     if (std::ranges::find(kept, 0) == kept.end()) return;
     std::vector<double> beta(hinges_.n_samples, 0.0);

@@ -1,25 +1,25 @@
-// AsyORGCD (Gu et al. 2020, Algorithm 4): blocks that work on private scores, refreshed only when they are done.
+// AsyORGCD (Gu et al. 2020, Algorithm 4): shares that work on private scores, refreshed only when they are done.
 //
 // Solves    box problems: no thresholds or penalised ones.
-// Keeps     global scores, right at the start of every outer iteration; for every block private scores that know of its
-//           own steps and of nothing that others did since its last refresh.
-// Step      every thread: the hinge of its block with the longest projected step (9), by its private scores, goes to
+// Keeps     global scores, right at the start of every outer iteration; for every share private scores that have its
+//           own steps and none that others took since its last refresh.
+// Step      every thread: the hinge of its share with the longest projected step (9), by its private scores, goes to
 //           its minimum (10); at most max_inner_steps of them an outer iteration.
-// Outer     all threads meet; the steps of all are added to the global scores; blocks that found nothing to do
+// Outer     all threads meet; the steps of all are added to the global scores; shares that found nothing to do
 //           ("optimal") take fresh private scores.
-// Stops     when every block, refreshed, finds nothing to do at once; then as the others: recomputed scores, gap.
-// Cost      a look at the hinges of the block and a row of K for its scores, and once more for the global ones.
+// Stops     when every share, refreshed, finds nothing to do at once; then as the others: recomputed scores, gap.
+// Cost      a look at the hinges of the share and a row of K for its scores, and once more for the global ones.
 //
 // What the paper leaves open, or gets wrong:
-// - The threads add their steps to the global scores by atomics while they work, but nobody reads those before the next
+// - The threads add their steps to the global scores by atomics while they work, but none reads those before the next
 //   outer iteration. Here they are added then, which is the same up to rounding, needs no atomics, and makes the method
 //   deterministic for a given number of threads.
-// - "All blocks optimal" (lines 4-6) is judged by stale private scores and proves nothing: blocks are refreshed and
+// - "All optimal" (lines 4-6) is judged by stale private scores and proves nothing: shares are refreshed and
 //   have to find nothing to do once more.
 // - Blocks that work long on stale scores can make the objective rise, diverge, or go to and fro for very long (seen
-//   with 4 and 8 blocks). The change of the objective along the common direction d is known when the threads meet:
+//   with 4 and 8 shares). The change of the objective along the common direction d is known when the threads meet:
 //   grad'd + d'Qd/2. If that is less than half of what the best step along d would gain, the best step is taken instead
-//   (Manno et al. 2018, the gathering step), and all blocks are refreshed. So the objective always falls.
+//   (Manno et al. 2018, the gathering step), and all shares are refreshed. So the objective always falls.
 #pragma once
 
 #include "solvers/async/owner.hpp"
@@ -27,29 +27,29 @@
 
 namespace ordsvm {
 
-/// A block with private scores.
+/// The hinges of one thread with private scores.
 template <class T>
-class PrivateBlock {
+class PrivateHinges {
  public:
-  PrivateBlock(const Block& block, Commons<T>& commons, const Start& start)
-      : block_(block), commons_(commons), state_(block, commons, start), alpha_(block.id.size()) {
-    for (std::size_t v = 0; v < alpha_.size(); ++v) alpha_[v] = start.variables.alpha[block.id[v]];
-    projections_ = std::make_unique<Projections<T>>(block.table, state_.working(), alpha_);
-    frontier_ = std::make_unique<Frontier<T>>(block.table, state_.working(), alpha_);
+  PrivateHinges(const OwnedHinges& owned, Commons<T>& commons, const Start& start)
+      : owned_(owned), commons_(commons), state_(owned, commons, start), alpha_(owned.id.size()) {
+    for (std::size_t v = 0; v < alpha_.size(); ++v) alpha_[v] = start.variables.alpha[owned.id[v]];
+    projections_ = std::make_unique<Projections<T>>(owned.hinges, state_.working(), alpha_);
+    frontier_ = std::make_unique<Frontier<T>>(owned.hinges, state_.working(), alpha_);
   }
 
-  /// Up to `max_steps` steps on private scores; optimal() tells whether it ran out of work.
+  /// Up to `max_steps` steps on private scores; optimal(): whether it ran out of work.
   void work(double tol, Index max_steps) {
     optimal_ = false;
     for (steps_ = 0; steps_ < max_steps && !commons_.stop; ++steps_) {
-      commons_.wait_for_look();
-      const Index v = choose_hinge(block_.table, state_, *projections_, *frontier_, state_.threshold(), tol).hinge;
+      commons_.wait_for_report();
+      const Index v = choose_hinge(owned_.hinges, state_, *projections_, *frontier_, state_.threshold(), tol).hinge;
       if (v < 0) {
         optimal_ = true;
         return;
       }
-      coordinate_step(block_.table, state_, alpha_[v], v);
-      commons_.set_alpha(block_.id[v], alpha_[v]);
+      coordinate_step(owned_.hinges, state_, alpha_[v], v);
+      commons_.set_alpha(owned_.id[v], alpha_[v]);
       commons_.steps.fetch_add(1, std::memory_order_relaxed);
       projections_->update(v, alpha_[v]);
       frontier_->update(v, alpha_[v]);
@@ -60,7 +60,7 @@ class PrivateBlock {
   void refresh(const Variables& global) {
     state_.assign(global);
     for (std::size_t v = 0; v < alpha_.size(); ++v) {
-      alpha_[v] = global.alpha[block_.id[v]];
+      alpha_[v] = global.alpha[owned_.id[v]];
       projections_->update(v, alpha_[v]);
       frontier_->update(v, alpha_[v]);
     }
@@ -78,12 +78,12 @@ class PrivateBlock {
       this->apply({this->global(i), static_cast<SampleIndex>(k), delta, 0.0});
     }
     void assign(const Variables& global) {
-      this->scores_.assign(this->picked(global.score, *this->block_));
+      this->scores_.assign(this->picked(global.score, *this->owned_));
       std::copy(global.threshold.begin(), global.threshold.end(), this->threshold_.begin());
     }
   };
 
-  const Block& block_;
+  const OwnedHinges& owned_;
   Commons<T>& commons_;
   PrivateState state_;
   std::vector<double> alpha_;
@@ -101,37 +101,37 @@ class AsyOrgcd final : public TeamSolver<T> {
       : TeamSolver<T>(hinges, cache, variables, team), max_inner_steps_(max_inner_steps) {}
 
  private:
-  using TeamSolver<T>::hinges_, TeamSolver<T>::variables_, TeamSolver<T>::team_, TeamSolver<T>::blocks_;
+  using TeamSolver<T>::hinges_, TeamSolver<T>::variables_, TeamSolver<T>::team_, TeamSolver<T>::owned_;
   using TeamSolver<T>::steps_;
 
   /// Outer iterations.
   bool work(double tol, Index max_steps, Monitor& monitor) override {
     Commons<T> commons = this->commons();
-    std::vector<std::unique_ptr<PrivateBlock<T>>> team;
-    for (const Block& block : blocks_)
-      team.push_back(std::make_unique<PrivateBlock<T>>(block, commons, Start{variables_}));
+    std::vector<std::unique_ptr<PrivateHinges<T>>> team;
+    for (const OwnedHinges& owned : owned_)
+      team.push_back(std::make_unique<PrivateHinges<T>>(owned, commons, Start{variables_}));
     met_.assign(variables_.alpha.begin(), variables_.alpha.end());
     for (bool all_fresh = true; steps_ < max_steps;) {
       const Index most = std::min(max_inner_steps_, (max_steps - steps_ - 1) / team_.n_threads + 1);
       this->together(commons, monitor, [&](int t) { team[t]->work(tol, most); });
       Index taken = 0;
       bool all_optimal = true;
-      for (auto& block : team) taken += block->steps(), all_optimal = all_optimal && block->optimal();
+      for (auto& owned : team) taken += owned->steps(), all_optimal = all_optimal && owned->optimal();
       if (taken == 0 && all_fresh && all_optimal) return true;
       const bool refresh_all = !gather(commons, monitor) || all_optimal;
-      steps_ += taken;  // now that alpha says so too
+      steps_ += taken;  // alpha has these steps by now
       if (monitor.stop_now(steps_, this->rows())) return false;
       all_fresh = true;
-      for (auto& block : team)
-        if (refresh_all || block->optimal())
-          block->refresh(variables_);
+      for (auto& owned : team)
+        if (refresh_all || owned->optimal())
+          owned->refresh(variables_);
         else
           all_fresh = false;
     }
     return false;
   }
 
-  /// Adds what all blocks did to alpha, scores and thresholds. False if it had to be shortened.
+  /// Adds what all shares did to alpha, scores and thresholds. False if it had to be shortened.
   bool gather(Commons<T>& commons, Monitor& monitor) {
     std::vector<double> moved(hinges_.size(), 0.0), beta(hinges_.n_samples, 0.0), gamma(hinges_.n_thresholds, 0.0);
     double slope = 0.0;  // grad'd
@@ -143,12 +143,12 @@ class AsyOrgcd final : public TeamSolver<T> {
       beta[i] += hinges_.sign[v] * moved[v];
       gamma[k] += hinges_.penalty() * hinges_.sign[v] * moved[v];
     }
-    const std::vector<double> score = this->scores_of(beta, monitor, TeamSolver<T>::Hurry::no);
+    const std::vector<double> score = this->scores_of(beta, monitor, TeamSolver<T>::Interruptible::no);
     double curvature = 0.0;  // d'Qd
     for (Index i = 0; i < hinges_.n_samples; ++i) curvature += beta[i] * score[i];
     for (const double g : gamma) curvature += g * g;
     const double length = step_length(slope, curvature);
-    for (Index v = 0; v < hinges_.size(); ++v)  // a whole step goes exactly where the blocks went: bounds stay exact
+    for (Index v = 0; v < hinges_.size(); ++v)  // a whole step goes exactly where the shares went: bounds stay exact
       met_[v] = length == 1.0 ? commons.alpha[v] : met_[v] + length * moved[v];
     for (Index i = 0; i < hinges_.n_samples; ++i) variables_.score[i] += length * score[i];
     for (Index k = 0; k < hinges_.n_thresholds; ++k) variables_.threshold[k] -= length * gamma[k];

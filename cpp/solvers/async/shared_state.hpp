@@ -1,4 +1,4 @@
-// Scores that several threads keep up to date together, each for the samples of its own block.
+// Scores that several threads keep up to date together, each for the samples of its own hinges.
 //
 // Both kinds give an owner a private copy of the scores it looks at, brought up to date by catch_up() before every
 // choice; in between, steps of others make it stale. They differ in how a step reaches the others:
@@ -6,8 +6,8 @@
 // - LogState: the step is written to the owner's log; every other owner reads it and adds it to its own scores. No
 //   score is written by two threads, so all loops are plain and vectorised.
 //
-// The part of the scores that comes from hinges at their caps ("capped", the papers' G-bar) is kept in the same way by
-// those who ask for it, for all samples of the owner's block.
+// The part of the scores that comes from hinges at their caps ("capped", the papers' G-bar) is kept in the same way
+// where shrinking needs it, for all samples of the owner's share.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct Commons {
   double pace = 0.0;                 // a step shorter than this share of the longest one of another owner waits
   std::vector<double> lengths = {};  // of the steps that owners are about to take, each written by one
 
-  /// Says how long the step is that an owner has in mind, and returns the longest that any has.
+  /// Publishes the length of the step that an owner has chosen, and returns the longest of all owners.
   double compare(int owner, double length) {
     std::atomic_ref(lengths[owner]).store(length, std::memory_order_relaxed);
     double longest = length;
@@ -43,10 +43,10 @@ struct Commons {
     return longest;
   }
 
-  std::atomic<Index> look_at = std::numeric_limits<Index>::max();  // steps at which all wait for somebody to look
+  std::atomic<Index> pause_at = std::numeric_limits<Index>::max();  // steps at which all wait for the report
 
-  void wait_for_look() const {
-    while (steps.load(std::memory_order_relaxed) >= look_at.load(std::memory_order_relaxed) && !stop)
+  void wait_for_report() const {
+    while (steps.load(std::memory_order_relaxed) >= pause_at.load(std::memory_order_relaxed) && !stop)
       std::this_thread::yield();
   }
 
@@ -58,7 +58,7 @@ struct Commons {
   }
 };
 
-/// Where all owners start from. `capped` is empty where nobody keeps it.
+/// Where all owners start from. `capped` is empty where it is not kept.
 struct Start {
   Variables variables;
   std::span<const double> capped = {};
@@ -68,12 +68,12 @@ struct Start {
 template <class T>
 class OwnScores {
  public:
-  OwnScores(const Block& block, Commons<T>& commons, const Start& start)
+  OwnScores(const OwnedHinges& owned, Commons<T>& commons, const Start& start)
       : commons_(commons),
-        block_(&block),
-        first_(block.size() > 0 ? block.samples.front() : 0),
-        score_(picked(start.variables.score, block)),
-        capped_(start.capped.empty() ? std::vector<double>() : picked(start.capped, block)),
+        owned_(&owned),
+        first_(owned.size() > 0 ? owned.samples.front() : 0),
+        score_(picked(start.variables.score, owned)),
+        capped_(start.capped.empty() ? std::vector<double>() : picked(start.capped, owned)),
         threshold_(start.variables.threshold.begin(), start.variables.threshold.end()),
         scores_(score_) {}
   OwnScores(const OwnScores&) = delete;
@@ -85,34 +85,34 @@ class OwnScores {
   std::span<const double> score() const { return score_; }
   std::span<const double> capped() const { return capped_; }
 
-  /// From now on serves a block of fewer hinges over the same samples.
-  void renumber(const Block& block) { block_ = &block; }
+  /// Continues with a share of fewer hinges over the same samples.
+  void renumber(const OwnedHinges& owned) { owned_ = &owned; }
 
-  /// From now on keeps the scores of a smaller block, whose samples are a choice of this one's.
-  void narrow(const Block& block) {
+  /// Continues with the scores of a smaller share, whose samples are a subset of this one's.
+  void narrow(const OwnedHinges& owned) {
     std::vector<double> kept;
-    for (const SampleIndex i : block.samples) kept.push_back(score_[local(i)]);
-    block_ = &block;
+    for (const SampleIndex i : owned.samples) kept.push_back(score_[local(i)]);
+    owned_ = &owned;
     narrowed_ = true;
     score_ = std::move(kept);
     scores_ = Scores<T>(score_);
   }
 
  protected:
-  static std::vector<double> picked(std::span<const double> values, const Block& block) {
+  static std::vector<double> picked(std::span<const double> values, const OwnedHinges& owned) {
     std::vector<double> own;
-    for (const SampleIndex i : block.samples) own.push_back(values[i]);
+    for (const SampleIndex i : owned.samples) own.push_back(values[i]);
     return own;
   }
 
-  SampleIndex global(Index i) const { return block_->samples[i]; }
-  Index local(SampleIndex i) const { return std::ranges::lower_bound(block_->samples, i) - block_->samples.begin(); }
+  SampleIndex global(Index i) const { return owned_->samples[i]; }
+  Index local(SampleIndex i) const { return std::ranges::lower_bound(owned_->samples, i) - owned_->samples.begin(); }
 
   void apply(const Step& step) {
     const auto row = commons_.cache.pin(step.sample);
     if (step.delta != 0.0) {
       if (narrowed_)
-        scores_.add(step.delta, row.data(), block_->samples);
+        scores_.add(step.delta, row.data(), owned_->samples);
       else
         scores_.add(step.delta, row.data() + first_);
       threshold_[step.threshold] -= commons_.penalty * step.delta;
@@ -121,8 +121,8 @@ class OwnScores {
   }
 
   Commons<T>& commons_;
-  const Block* block_;
-  SampleIndex first_;  // of the block it began with, a range of samples
+  const OwnedHinges* owned_;
+  SampleIndex first_;  // of the first share, a range of samples
   bool narrowed_ = false;
   std::vector<double> score_, capped_, threshold_;
   Scores<T> scores_;
@@ -142,8 +142,8 @@ class LogState : public OwnScores<T> {
     return logs;
   }
 
-  LogState(int owner, const Block& block, Commons<T>& commons, const Start& start, Shared& logs)
-      : OwnScores<T>(block, commons, start), owner_(owner), logs_(logs) {}
+  LogState(int owner, const OwnedHinges& owned, Commons<T>& commons, const Start& start, Shared& logs)
+      : OwnScores<T>(owned, commons, start), owner_(owner), logs_(logs) {}
 
   void catch_up() {
     for (int other = 0; other < static_cast<int>(logs_.size()); ++other)
@@ -161,7 +161,7 @@ class LogState : public OwnScores<T> {
  private:
   void pass_on(const Step& step) {
     this->apply(step);
-    while (!logs_[owner_]->try_append(step)) {  // somebody is far behind: wait, and keep up meanwhile
+    while (!logs_[owner_]->try_append(step)) {  // a reader is far behind: wait, and read the other logs meanwhile
       if (this->commons_.stop) return;
       catch_up();
       std::this_thread::yield();
@@ -184,8 +184,8 @@ class AtomicState : public OwnScores<T> {
     return {copy(start.variables.score), copy(start.variables.threshold), copy(start.capped)};
   }
 
-  AtomicState(int, const Block& block, Commons<T>& commons, const Start& start, Shared& shared)
-      : OwnScores<T>(block, commons, start), shared_(shared) {}
+  AtomicState(int, const OwnedHinges& owned, Commons<T>& commons, const Start& start, Shared& shared)
+      : OwnScores<T>(owned, commons, start), shared_(shared) {}
 
   void catch_up() {
     std::vector<double> fresh(this->score_.size());

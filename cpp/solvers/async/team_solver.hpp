@@ -31,7 +31,7 @@ class TeamSolver {
 
   Outcome run(const Limits& limits, Monitor& monitor) {
     Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
-    for (Index round = std::max<Index>(100 * hinges_.n_samples, 200000); finish.tol() >= least_tol<T>; round *= 2) {
+    for (Index round = std::max<Index>(100 * hinges_.n_samples, 200000); finish.tol() >= min_tol<T>; round *= 2) {
       const Index before = steps_;
       const bool quiet = work(finish.aim(), std::min(limits.max_steps, steps_ + round), monitor);
       if (monitor.stopped()) return outcome(Status::stopped);
@@ -39,7 +39,8 @@ class TeamSolver {
         return outcome(Status::stopped);
       finish.set_floor(resolution<T>(hinges_, variables_.alpha, diagonal_));
       const double exact = optimality();
-      const bool stuck = quiet && steps_ == before && exact > finish.reach();  // nobody sees what is wrong
+      const bool stuck =
+          quiet && steps_ == before && exact > finish.reach();  // no thread sees a violation that exact scores have
       if (quiet || exact <= finish.reach())
         if (const auto end = finish.decide(exact)) return outcome(*end);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
@@ -55,10 +56,10 @@ class TeamSolver {
         variables_(variables),
         team_(team),
         diagonal_(diagonal_of<T>(cache.source())),
-        blocks_(partitioned(hinges, team.partition, team.n_threads)),
+        owned_(partitioned(hinges, team.partition, team.n_threads)),
         rows_before_(cache.rows_computed()) {}
 
-  /// Steps on alpha, scores and thresholds until nobody finds a violation above tol. False if it ended before.
+  /// Steps on alpha, scores and thresholds until no thread finds a violation above tol. False if it ended before.
   virtual bool work(double tol, Index max_steps, Monitor& monitor) = 0;
 
   /// What has to come down to tol, by exact scores.
@@ -69,12 +70,12 @@ class TeamSolver {
             {},     steps_,    team_.pace,        std::vector<double>(team_.n_threads, 0.0)};
   }
 
-  /// Runs task(t) on every thread, while this one tells the monitor how it goes: the caller finds alpha as it is. Where
-  /// reports are wanted by steps, threads wait for them, so that none is late.
+  /// Runs task(t) on every thread, while this one reports to the monitor: the caller finds alpha as it is. Where
+  /// reports are due by steps, threads wait for them, so that none is late.
   template <class Task>
   void together(Commons<T>& commons, Monitor& monitor, Task task) {
     const bool by_steps = monitor.next_step() < std::numeric_limits<Index>::max();
-    commons.look_at = monitor.next_step();
+    commons.pause_at = monitor.next_step();
     run_team(
         team_.n_threads, commons.stop, task,
         [&] {
@@ -83,7 +84,7 @@ class TeamSolver {
           commons.show(variables_.alpha);
           show();
           const bool enough = monitor.stop_now(steps, rows());
-          commons.look_at = monitor.next_step();
+          commons.pause_at = monitor.next_step();
           return enough;
         },
         std::chrono::microseconds(by_steps ? 100 : 2000));
@@ -91,12 +92,13 @@ class TeamSolver {
   /// Called before the monitor is.
   virtual void show() {}
 
-  /// K beta by cached rows, every thread for an equal part of the samples. In a hurry, incomplete if asked to stop; else
-  /// nobody is told, as alpha and the number of steps may not belong together at this moment.
-  enum class Hurry { no, yes };
-  std::vector<double> scores_of(const std::vector<double>& beta, Monitor& monitor, Hurry hurry = Hurry::yes) {
+  /// K beta by cached rows, every thread for an equal part of the samples. Interruptible: incomplete after a
+  /// stop; else the monitor is not called, as alpha and the number of steps may not belong together at this moment.
+  enum class Interruptible { no, yes };
+  std::vector<double> scores_of(const std::vector<double>& beta, Monitor& monitor,
+                                Interruptible interruptible = Interruptible::yes) {
     std::vector<double> score(hinges_.n_samples, 0.0);
-    std::atomic<bool> stop = hurry == Hurry::yes && monitor.stopped();
+    std::atomic<bool> stop = interruptible == Interruptible::yes && monitor.stopped();
     run_team(
         team_.n_threads, stop,
         [&](int t) {
@@ -108,7 +110,7 @@ class TeamSolver {
             simd::add_row(score.data() + first, beta[i], row.data() + first, last - first);
           }
         },
-        [&] { return hurry == Hurry::yes && monitor.stop_now(steps_, rows()); });
+        [&] { return interruptible == Interruptible::yes && monitor.stop_now(steps_, rows()); });
     return score;
   }
 
@@ -120,7 +122,7 @@ class TeamSolver {
   Variables variables_;
   Team team_;
   std::vector<T> diagonal_;
-  std::vector<Block> blocks_;
+  std::vector<OwnedHinges> owned_;
   Index rows_before_;
   Index steps_ = 0;
 };

@@ -11,14 +11,13 @@
 
 namespace ordsvm::block {
 
-/// May be copied: what somebody has done with a copy, the original can follow.
+/// May be copied: the original can follow what was done with a copy.
 class Balance {
  public:
-  /// The largest violation, and the thresholds where a hinge should rise and where one should fall; -1 where none is
-  /// needed.
+  /// The largest violation, and the thresholds of its up and its down index; -1 where there is none.
   struct Worst {
     double violation = -infinite;
-    Index riser = -1, faller = -1;
+    Index up = -1, down = -1;
   };
 
   Balance(const Hinges& hinges, const Variables& variables)
@@ -28,8 +27,8 @@ class Balance {
         ties_(hinges, variables.alpha) {}
 
   Index n_thresholds() const { return static_cast<Index>(threshold_.size()); }
-  bool is_ordered() const { return treatment_ == Thresholds::ordered; }
-  bool has_equalities() const { return treatment_ == Thresholds::free || is_ordered(); }
+  bool is_ordered() const { return treatment_ == Treatment::ordered; }
+  bool has_equalities() const { return treatment_ == Treatment::free || is_ordered(); }
   double penalty() const { return penalty_; }
   double threshold(Index k) const { return threshold_[k]; }
   std::span<const double> thresholds() const { return threshold_; }
@@ -39,17 +38,17 @@ class Balance {
     threshold_[k] -= penalty_ * move.beta;
     ties_.count(move.alpha);
   }
-  /// Others have moved so that the thresholds went from one place to another.
+  /// Hinges of a copy have moved so that its thresholds went from one place to another.
   void follow(const Balance& from, const Balance& to) {
     for (Index k = 0; k < n_thresholds(); ++k) threshold_[k] += to.threshold_[k] - from.threshold_[k];
   }
 
   /// How far gamma may rise at one threshold and fall at another.
-  double room(Index riser, Index faller) const { return ties_.room(faller, riser); }
-  void follow_pair(Index riser, Index faller, double t) {
-    if (riser == faller) return;
-    ties_.move(faller, riser, t);
-    ties_.settle();
+  double distance_to_bound(Index up, Index down) const { return ties_.distance_to_bound(down, up); }
+  void follow_pair(Index up, Index down, double t) {
+    if (up == down) return;
+    ties_.move(down, up, t);
+    ties_.clear_rounding();
   }
 
   /// A hinge that rises at threshold k may have its partner at any threshold up to this one: beyond k only as far as
@@ -61,7 +60,7 @@ class Balance {
     if (is_ordered()) return worst_ordered(reach);
     Worst worst;
     for (Index k = 0; k < n_thresholds(); ++k) {
-      if (treatment_ == Thresholds::free) {
+      if (treatment_ == Treatment::free) {
         if (reach[k].rise - reach[k].fall > worst.violation) worst = {reach[k].rise - reach[k].fall, k, k};
         continue;
       }
@@ -100,7 +99,7 @@ class Balance {
     return {worst.violation, worst.up, worst.low};
   }
 
-  Thresholds treatment_;
+  Treatment treatment_;
   double penalty_;
   std::vector<double> threshold_;
   Ties ties_;

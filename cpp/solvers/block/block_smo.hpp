@@ -1,17 +1,17 @@
-// Block SMO on three levels, with a fused kernel product.
+// Block SMO on three tiers (all samples, working set, small set), with a fused kernel product.
 //
 // Solves    all treatments of thresholds: none, penalised, free, ordered.
-// Keeps     scores f = K beta of all samples in double; on every level which way slots may move; thresholds or mu.
+// Keeps     scores f = K beta of all samples in double; on every tier which way slots may move; thresholds or mu.
 // Round     a working set of the samples that violate most is optimised on its own, with its part of K in memory
 //           (middle.hpp), by ever new small sets of it (inner.hpp); then f += K[:, moved] @ moved for all samples, with
 //           a K that is computed on the way (tiles.hpp) and not kept where rows are short: that costs no more than to
 //           read them from a cache, and needs no memory. A step costs a fraction of a microsecond, whatever n is.
-// Leaves    off at a violation of `near` where Newton's method (newton.py) is expected to end sooner.
+// Leaves    off at a violation of `newton_violation` where Newton's method (newton.py) is expected to end sooner.
 // Stops     when the violation is at most tol with scores recomputed in double from alpha (but for samples that are
-//           settled: settled.hpp), and the judge accepts the duality gap. If the recomputed scores say otherwise, it
+//           screened: screening.hpp), and the judge accepts the duality gap. If the recomputed scores violate more, it
 //           goes on from them: what is left to move is small, and so is the rounding of its product.
 // Threads   divide the tiles of products, of K of working sets and of the recomputation, and work on a small set each,
-//           up to four of them. The answer is the same whenever their number is.
+//           up to four of them. The answer depends on their number only.
 #pragma once
 
 #include <cmath>
@@ -35,8 +35,8 @@ struct Options {
   Index q1 = 0;    // samples in a working set; 0: from the number of free hinges
   Index q2 = 256;  // samples in a small set
   int n_threads = 1;
-  double near = 0.0;         // a violation at which to stop if Newton's method would end sooner
-  Index steps_to_start = 0;  // steps that the given start is taken to have cost
+  double newton_violation = 0.0;  // a violation at which to stop if Newton's method would end sooner
+  Index steps_to_start = 0;       // steps that the given start is taken to have cost
 };
 
 template <class T>
@@ -47,20 +47,20 @@ class BlockSmo {
         source_(cache.source()),
         variables_(variables),
         options_(options),
-        crew_(worth_threads(hinges, source_) ? options.n_threads : 1),
+        pool_(uses_threads(hinges, source_) ? options.n_threads : 1),
         capacity_(largest_set(cache)),
         cache_(cache),
-        blocks_(make_blocks<T>(leaving(cache, sizeof(T) * capacity_ * capacity_ + kept_bytes(cache)), crew_)),
+        row_blocks_(make_row_blocks<T>(leaving(cache, sizeof(T) * capacity_ * capacity_ + kept_bytes(cache)), pool_)),
         slots_(hinges, variables.alpha),
         balance_(hinges, variables),
         top_(hinges.n_samples, hinges.n_thresholds),
-        middle_(slots_, balance_, *blocks_, crew_, capacity_, std::min(options.q2, capacity_)) {
+        middle_(slots_, balance_, *row_blocks_, pool_, capacity_, std::min(options.q2, capacity_)) {
     top_.start(slots_, hinges.n_samples);
     for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
     round_scores();
   }
 
-  ~BlockSmo() { cache_.leave(0); }  // others may have all of it again
+  ~BlockSmo() { cache_.leave(0); }  // the whole budget is for rows again
   BlockSmo(const BlockSmo&) = delete;
   BlockSmo& operator=(const BlockSmo&) = delete;
 
@@ -70,14 +70,14 @@ class BlockSmo {
     const Allowance allowance{
         [&](Index more) { return std::min(limits.max_steps, monitor.next_step()) - steps_ - more; },
         [&] { return monitor.interrupted(); }};
-    const bool waits = worth_waiting(options_.near, limits.tol);
+    const bool waits = newton_is_expected(options_.newton_violation, limits.tol);
     before_ = options_.steps_to_start + limits.steps_before;
     for (bool moved = true;;) {
       double violation = top_.rank(balance_);
       progress_.see(violation, steps_);
-      const bool far = waits && violation > options_.near;
-      const bool near = waits && !far && violation > finish.aim() && worth_newton(violation, finish.tol());
-      if (!far && !near && finish.tol() < least_tol<T>) return outcome(Status::imprecise);
+      const bool far = waits && violation > options_.newton_violation;
+      const bool near = waits && !far && violation > finish.aim() && hands_over_to_newton(violation, finish.tol());
+      if (!far && !near && finish.tol() < min_tol<T>) return outcome(Status::imprecise);
       if (!(violation > finish.aim())) {
         const auto exact_violation = recompute(monitor, finish.tol());
         if (!exact_violation) return outcome(Status::stopped);
@@ -85,27 +85,28 @@ class BlockSmo {
         violation = top_.rank(balance_);
         if (!(violation > finish.aim())) return outcome(Status::imprecise);
       }
-      if (crawls(finish.aim())) return outcome(Status::imprecise);
+      if (stalled(finish.aim())) return outcome(Status::imprecise);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
       if (near) return outcome(Status::near);
-      const bool had_moved = std::exchange(moved, round(violation, far ? options_.near : finish.aim(), allowance));
+      const bool had_moved =
+          std::exchange(moved, round(violation, far ? options_.newton_violation : finish.aim(), allowance));
       if (monitor.stopped()) return outcome(Status::stopped);
       if (!moved && !had_moved) return outcome(Status::imprecise);
     }
   }
 
  private:
-  static constexpr Index most_of_a_set = 4096, least_of_a_set = 1024;
+  static constexpr Index max_working_set = 4096, min_working_set = 1024;
 
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
-  bool crawls(double aim) const {
-    if (progress_.looks_in_vain() < 10) return false;
-    return too_coarse<T>(variables_.score, aim) || (progress_.looks_in_vain() > 500 && least_tol<T> > 0.0);
+  bool stalled(double aim) const {
+    if (progress_.looks_without_progress() < 10) return false;
+    return too_coarse<T>(variables_.score, aim) || (progress_.looks_without_progress() > 500 && min_tol<T> > 0.0);
   }
 
-  /// Small problems are done before other threads have come.
-  static bool worth_threads(const Hinges& hinges, const RowSource& source) {
+  /// Small problems are solved before other threads have started.
+  static bool uses_threads(const Hinges& hinges, const RowSource& source) {
     const double n = static_cast<double>(hinges.n_samples);
     return n * n * cost_of_a_value(source) * hinges.n_thresholds > 1e8;
   }
@@ -115,14 +116,14 @@ class BlockSmo {
     return 10.0 + (fits_tiles(source) ? row_length(*source.features()) : source.cost_of_a_value());
   }
 
-  /// Newton's method takes eight products of all samples with those that have a free hinge, one with all support vectors,
-  /// and three matrices of the former.
-  bool worth_newton(double violation, double tol) {
+  /// Newton's method takes eight products of all samples with those that have a free hinge, one with all support
+  /// vectors, and three matrices of the former.
+  bool hands_over_to_newton(double violation, double tol) {
     const Index free = top_.count_free_samples(), rows = 8 * free + slots_.count_support();
     const std::size_t bytes = 3 * sizeof(double) * free * free;
     const double products = 5e-5 * cost_of_a_value(source_) * static_cast<double>(hinges_.n_samples * rows);
     if (bytes > cache_.budget()) return false;
-    if (!newton_pays(before_ + steps_, progress_.work_in_vain(), violation, tol, free, products)) return false;
+    if (!newton_pays(before_ + steps_, progress_.work_without_progress(), violation, tol, free, products)) return false;
     cache_.leave(bytes);
     return true;
   }
@@ -134,17 +135,17 @@ class BlockSmo {
 
   /// Its part of K takes at most half of what rows may take; where it is made of whole rows, half of these may be its.
   Index largest_set(const RowCache<T>& cache) const {
-    Index wanted = std::min(hinges_.n_samples, options_.q1 > 0 ? options_.q1 : most_of_a_set);
+    Index wanted = std::min(hinges_.n_samples, options_.q1 > 0 ? options_.q1 : max_working_set);
     const Index rows = static_cast<Index>(cache.capacity());
     if (options_.q1 == 0 && rows < hinges_.n_samples && !fits_tiles(source_))
       wanted = std::min(wanted, std::max<Index>(2, rows / 2));
-    const double room = std::sqrt(0.5 * static_cast<double>(cache.budget()) / sizeof(T));
-    return std::min(wanted, std::max<Index>(2, static_cast<Index>(room)));
+    const double fitting = std::sqrt(0.5 * static_cast<double>(cache.budget()) / sizeof(T));
+    return std::min(wanted, std::max<Index>(2, static_cast<Index>(fitting)));
   }
 
   Index set_size() const {
     if (options_.q1 > 0) return capacity_;
-    return std::min(capacity_, std::max(least_of_a_set, top_.count_free_slots() * 3 / 2 / 64 * 64));
+    return std::min(capacity_, std::max(min_working_set, top_.count_free_slots() * 3 / 2 / 64 * 64));
   }
 
   bool whole() const { return capacity_ == hinges_.n_samples; }
@@ -152,15 +153,15 @@ class BlockSmo {
   /// False if no step was possible.
   bool round(double violation, double tol, const Allowance& allowance) {
     const bool fresh = choose(violation, tol);
-    Level<T>& level = middle_.level();
-    level.take(top_, positions_);
-    if (fresh && !blocks_->gram(positions_, middle_.values(), middle_.stride(), allowance.stop)) return true;
+    Tier<T>& tier = middle_.tier();
+    tier.take(top_, positions_);
+    if (fresh && !row_blocks_->gram(positions_, middle_.values(), middle_.stride(), allowance.stop)) return true;
     const Index done = middle_.run(tol, whole() ? 0.05 : 0.3, allowance);
     steps_ += done;
-    level.give_back(top_, positions_);
+    tier.give_back(top_, positions_);
     publish();
     apply(allowance.stop);
-    kept_ = done > 0 ? last_free(level, positions_, set_size() / 2) : std::vector<Index>();
+    kept_ = done > 0 ? last_free(tier, positions_, set_size() / 2) : std::vector<Index>();
     return done > 0;
   }
 
@@ -182,7 +183,7 @@ class BlockSmo {
   }
 
   /// score += K[:, moved] @ moved
-  void apply(const Ask& ask) {
+  void apply(const StopCheck& stop_check) {
     rows_.clear();
     weights_.clear();
     for (std::size_t p = 0; p < positions_.size(); ++p)
@@ -196,7 +197,7 @@ class BlockSmo {
         simd::add_row(variables_.score.data(), weights_[r], middle_.values() + rows_[r] * middle_.stride(),
                       hinges_.n_samples);
     else
-      blocks_->add_product(rows_, weights_, variables_.score, ask);
+      row_blocks_->add_product(rows_, weights_, variables_.score, stop_check);
     round_scores();
   }
 
@@ -204,32 +205,32 @@ class BlockSmo {
     for (Index i = 0; i < hinges_.n_samples; ++i) top_.score()[i] = static_cast<T>(variables_.score[i]);
   }
 
-  /// The violation by exact scores; nothing if it was asked to stop. Samples that are settled, if any can be left out,
-  /// keep the scores they have, unless the others are off by more than was expected.
+  /// The violation by exact scores; nothing if the monitor stopped it. Samples that are screened, if any can be left
+  /// out, keep the scores they have, unless the others are off by more than was expected.
   std::optional<double> recompute(Monitor& monitor, double tol) {
-    std::vector<char> settled;
+    std::vector<char> screened;
     double expected = 0.0, off = 0.0;
     if (fits_tiles(source_)) {
       expected = drift<T>(source_, travelled_) + seen_;
-      settled = find_settled(top_, slots_, 4.0 * expected + 10.0 * tol);
+      screened = find_screened(top_, slots_, 4.0 * expected + 10.0 * tol);
     }
     const std::vector<double> before(variables_.score.begin(), variables_.score.end());
-    if (!recompute_all_but(monitor, settled)) return std::nullopt;
+    if (!recompute_all_but(monitor, screened)) return std::nullopt;
     for (Index i = 0; i < hinges_.n_samples; ++i) off = std::max(off, std::abs(variables_.score[i] - before[i]));
-    Level<double> exact = exact_level();
+    Tier<double> exact = exact_tier();
     double violation = exact.rank(balance_);
-    if (settled.empty() || (off <= expected + tol && stay_settled(exact, settled, expected))) {
-      seen_ += settled.empty() ? 0.0 : off;
+    if (screened.empty() || (off <= expected + tol && stay_screened(exact, screened, expected))) {
+      seen_ += screened.empty() ? 0.0 : off;
       return violation;
     }
     if (!recompute_all_but(monitor, {})) return std::nullopt;
-    exact = exact_level();
+    exact = exact_tier();
     return exact.rank(balance_);
   }
 
   bool recompute_all_but(Monitor& monitor, std::span<const char> left_out) {
     const Index rows = kernel_rows();
-    if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, rows, crew_.size(), &crew_, left_out))
+    if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, rows, pool_.size(), &pool_, left_out))
       return false;
     if (left_out.empty()) travelled_ = seen_ = 0.0;
     balance_ = Balance(hinges_, variables_);
@@ -237,26 +238,26 @@ class BlockSmo {
     return true;
   }
 
-  Level<double> exact_level() const {
-    Level<double> exact(hinges_.n_samples, hinges_.n_thresholds);
+  Tier<double> exact_tier() const {
+    Tier<double> exact(hinges_.n_samples, hinges_.n_thresholds);
     exact.start(slots_, hinges_.n_samples);
     std::copy(variables_.score.begin(), variables_.score.end(), exact.score());
     return exact;
   }
 
-  Index kernel_rows() const { return static_cast<Index>(blocks_->values_computed() / hinges_.n_samples); }
+  Index kernel_rows() const { return static_cast<Index>(row_blocks_->values_computed() / hinges_.n_samples); }
 
   const Hinges& hinges_;
   const RowSource& source_;
   Variables variables_;
   Options options_;
-  Crew crew_;
+  ThreadPool pool_;
   Index capacity_;
   RowCache<T>& cache_;
-  std::unique_ptr<Blocks<T>> blocks_;
+  std::unique_ptr<RowBlocks<T>> row_blocks_;
   Slots slots_;
   Balance balance_;
-  Level<T> top_;
+  Tier<T> top_;
   Middle<T> middle_;
   WorkingSet<T> set_;
   std::vector<Index> positions_, kept_, rows_;

@@ -1,6 +1,7 @@
-// K from rows of a source that tells nothing else: precomputed matrices, functions, long sparse rows.
+// K from whole rows, for sources without tiles: precomputed matrices, callable kernels, long sparse rows.
 //
-// Rows are made many at a time and by all threads; those of a function a few at a time, which is cheaper than one by one.
+// Rows are made many at a time and by all threads; those of a callable kernel a few at a time, which is cheaper than
+// one by one.
 #pragma once
 
 #include "kernels/many_rows.hpp"
@@ -10,26 +11,26 @@
 namespace ordsvm::block {
 
 template <class T>
-class CachedBlocks final : public Blocks<T> {
+class CachedRowBlocks final : public RowBlocks<T> {
  public:
-  CachedBlocks(RowCache<T>& cache, Crew& crew)
-      : source_(cache.source()), crew_(crew), kept_(cache, crew), n_(cache.source().size()) {}
+  CachedRowBlocks(RowCache<T>& cache, ThreadPool& pool)
+      : source_(cache.source()), pool_(pool), kept_(cache, pool), n_(cache.source().size()) {}
 
   bool add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score,
-                   const Ask& ask) override {
-    if (!store(rows, ask)) return false;
+                   const StopCheck& stop_check) override {
+    if (!store(rows, stop_check)) return false;
     kept_.add(rows, weight, score);
     const auto others = kept_.others(rows);
-    return make(others.rows, ask, [&](std::size_t r, const double* row) {
+    return make(others.rows, stop_check, [&](std::size_t r, const double* row) {
       simd::add_row(score.data(), weight[others.places[r]], row, n_);
     });
   }
 
-  bool gram(std::span<const Index> samples, T* out, Index stride, const Ask& ask) override {
-    if (!store(samples, ask)) return false;
+  bool gram(std::span<const Index> samples, T* out, Index stride, const StopCheck& stop_check) override {
+    if (!store(samples, stop_check)) return false;
     kept_.gather(samples, out, stride);
     const auto others = kept_.others(samples);
-    return make(others.rows, ask, [&](std::size_t r, const double* row) {
+    return make(others.rows, stop_check, [&](std::size_t r, const double* row) {
       T* to = out + others.places[r] * stride;
       for (std::size_t q = 0; q < samples.size(); ++q) to[q] = static_cast<T>(row[samples[q]]);
     });
@@ -38,9 +39,9 @@ class CachedBlocks final : public Blocks<T> {
   double values_computed() const override { return values_computed_; }
 
  private:
-  bool store(std::span<const Index> rows, const Ask& ask) {
+  bool store(std::span<const Index> rows, const StopCheck& stop_check) {
     const std::vector<Index> wanted = kept_.wanted_most(rows);
-    return make(wanted, ask, [&](std::size_t r, const double* row) {
+    return make(wanted, stop_check, [&](std::size_t r, const double* row) {
       auto kept = std::make_unique_for_overwrite<T[]>(n_);
       std::transform(row, row + n_, kept.get(), [](double x) { return static_cast<T>(x); });
       kept_.keep(wanted[r], std::move(kept));
@@ -49,16 +50,16 @@ class CachedBlocks final : public Blocks<T> {
 
   /// use(r, K[rows[r]]) for every row.
   template <class Use>
-  bool make(std::span<const Index> rows, const Ask& ask, const Use& use) {
+  bool make(std::span<const Index> rows, const StopCheck& stop_check, const Use& use) {
     constexpr Index part_bytes = 1 << 22, few = 32;
     const Index many =
-        std::clamp<Index>(part_bytes / static_cast<Index>(sizeof(double) * n_), std::min(crew_.size(), 256), 256);
-    const std::size_t part = source_.is_function() ? few : many;
+        std::clamp<Index>(part_bytes / static_cast<Index>(sizeof(double) * n_), std::min(pool_.size(), 256), 256);
+    const std::size_t part = source_.is_callable() ? few : many;
     std::vector<double> values(std::min(part, rows.size()) * n_);
     for (std::size_t begin = 0; begin < rows.size(); begin += part) {
-      if (ask()) return false;
+      if (stop_check()) return false;
       const auto some = rows.subspan(begin, std::min(part, rows.size() - begin));
-      many_rows(source_, some, values, crew_);
+      many_rows(source_, some, values, pool_);
       for (std::size_t r = 0; r < some.size(); ++r) use(begin + r, values.data() + r * n_);
       values_computed_ += static_cast<double>(some.size()) * n_;
     }
@@ -66,7 +67,7 @@ class CachedBlocks final : public Blocks<T> {
   }
 
   const RowSource& source_;
-  Crew& crew_;
+  ThreadPool& pool_;
   KeptRows<T> kept_;
   Index n_;
   double values_computed_ = 0.0;

@@ -1,4 +1,4 @@
-// Rows of K that are kept as long as there is room, and what all threads do with them.
+// Rows of K that are kept within the capacity of a cache, and products with them by all threads.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace ordsvm::block {
 template <class T>
 class KeptRows {
  public:
-  KeptRows(RowCache<T>& cache, Crew& crew) : cache_(cache), crew_(crew), n_(cache.source().size()) {}
+  KeptRows(RowCache<T>& cache, ThreadPool& pool) : cache_(cache), pool_(pool), n_(cache.source().size()) {}
 
-  /// Rows that are not there, with their places among those asked for.
+  /// Rows that are not in the cache, with their places in the argument.
   struct Others {
     std::vector<Index> rows, places;
   };
@@ -31,14 +31,14 @@ class KeptRows {
     return others;
   }
 
-  /// Those of them that there is room for: first come, first served.
+  /// Those of them that fit into the cache beside all rows in it, in the order of the argument.
   std::vector<Index> wanted(std::span<const Index> rows) const {
     std::vector<Index> missing = others(rows).rows;
     missing.resize(std::min(missing.size(), cache_.capacity() - std::min(cache_.capacity(), cache_.size())));
     return missing;
   }
 
-  /// Those of them that there is room for if rows that nobody has asked for lately give way.
+  /// Those of them that fit into the cache if the least recently used rows are evicted.
   std::vector<Index> wanted_most(std::span<const Index> rows) {
     for (const Index i : rows)
       if (cache_.find(i) != nullptr) cache_.touch(i);
@@ -56,8 +56,8 @@ class KeptRows {
     constexpr Index chunk = 1024;
     std::vector<const T*> there;
     for (const Index i : rows) there.push_back(cache_.find(i));
-    const int n_tasks = crew_.n_tasks();
-    crew_.run(n_tasks, [&](int task, int) {
+    const int n_tasks = pool_.n_tasks();
+    pool_.run(n_tasks, [&](int task, int) {
       const Share share((n_ + chunk - 1) / chunk, task, n_tasks);
       for (Index c = share.begin; c < share.end; ++c)
         for (std::size_t r = 0; r < there.size(); ++r)
@@ -68,8 +68,8 @@ class KeptRows {
 
   /// out[p * stride + q] = K[samples[p], samples[q]] for rows that are there.
   void gather(std::span<const Index> samples, T* out, Index stride) const {
-    const int n_tasks = crew_.n_tasks();
-    crew_.run(n_tasks, [&](int task, int) {
+    const int n_tasks = pool_.n_tasks();
+    pool_.run(n_tasks, [&](int task, int) {
       const Share share(samples.size(), task, n_tasks);
       for (Index p = share.begin; p < share.end; ++p)
         if (const T* from = cache_.find(samples[p]))
@@ -79,7 +79,7 @@ class KeptRows {
 
  private:
   RowCache<T>& cache_;
-  Crew& crew_;
+  ThreadPool& pool_;
   Index n_;
 };
 

@@ -11,7 +11,7 @@
 
 namespace ordsvm::block {
 
-/// Whether scores in T, which are as large as these, are too coarse to tell a violation of `aim` from none.
+/// Whether scores in T, which are as large as these, are too coarse to distinguish a violation of `aim` from none.
 template <class T>
 bool too_coarse(std::span<const double> score, double aim) {
   double largest = 0.0;
@@ -26,19 +26,19 @@ class Progress {
     if (violation < 0.9 * least_) {
       least_ = violation;
       fell_at_ = work;
-      looks_in_vain_ = 0;
+      looks_without_progress_ = 0;
     }
-    ++looks_in_vain_;
-    work_in_vain_ = work - fell_at_;
+    ++looks_without_progress_;
+    work_without_progress_ = work - fell_at_;
   }
 
   /// Since the violation last fell by a tenth.
-  Index looks_in_vain() const { return looks_in_vain_; }
-  Index work_in_vain() const { return work_in_vain_; }
+  Index looks_without_progress() const { return looks_without_progress_; }
+  Index work_without_progress() const { return work_without_progress_; }
 
  private:
   double least_ = infinite;
-  Index fell_at_ = 0, looks_in_vain_ = 0, work_in_vain_ = 0;
+  Index fell_at_ = 0, looks_without_progress_ = 0, work_without_progress_ = 0;
 };
 
 }  // namespace ordsvm::block

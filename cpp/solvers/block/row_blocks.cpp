@@ -17,17 +17,18 @@ std::size_t kept_bytes(const RowCache<T>& cache) {
 }
 
 template <class T>
-std::unique_ptr<Blocks<T>> make_blocks(RowCache<T>& cache, Crew& crew) {
+std::unique_ptr<RowBlocks<T>> make_row_blocks(RowCache<T>& cache, ThreadPool& pool) {
   const RowSource& source = cache.source();
-  if (!fits_tiles(source)) return std::make_unique<CachedBlocks<T>>(cache, crew);
+  if (!fits_tiles(source)) return std::make_unique<CachedRowBlocks<T>>(cache, pool);
   const bool keep = kept_bytes(cache) > 0;
-  if (row_length(*source.features()) <= tiles::long_row) return std::make_unique<FusedBlocks<T>>(source, crew, keep);
-  return std::make_unique<StoredBlocks<T>>(cache, crew, keep);
+  if (row_length(*source.features()) <= tiles::min_kept_row_length)
+    return std::make_unique<FusedRowBlocks<T>>(source, pool, keep);
+  return std::make_unique<StoredRowBlocks<T>>(cache, pool, keep);
 }
 
 template std::size_t kept_bytes(const RowCache<float>&);
 template std::size_t kept_bytes(const RowCache<double>&);
-template std::unique_ptr<Blocks<float>> make_blocks(RowCache<float>&, Crew&);
-template std::unique_ptr<Blocks<double>> make_blocks(RowCache<double>&, Crew&);
+template std::unique_ptr<RowBlocks<float>> make_row_blocks(RowCache<float>&, ThreadPool&);
+template std::unique_ptr<RowBlocks<double>> make_row_blocks(RowCache<double>&, ThreadPool&);
 
 }  // namespace ordsvm::block

@@ -77,10 +77,10 @@ ORDSVM_INLINE Reach find_reach(const Moves<T>& moves) {
 }
 
 template <class T>
-constexpr T least_share = sizeof(T) == sizeof(float) ? T(5e-7) : T(5e-13);  // below it a curvature is rounding
+constexpr T min_curvature_share = sizeof(T) == sizeof(float) ? T(5e-7) : T(5e-13);  // below it a curvature is rounding
 
 template <class T>
-ORDSVM_INLINE Best find_faller(const Moves<T>& moves, const Chosen<T>& chosen) {
+ORDSVM_INLINE Best find_down(const Moves<T>& moves, const Chosen<T>& chosen) {
   Running<T> best;
   best.start(T(0));
   Vector<Whole<T>> here;
@@ -94,7 +94,7 @@ ORDSVM_INLINE Best find_faller(const Moves<T>& moves, const Chosen<T>& chosen) {
     Vector<T> slope = chosen.slope - (fall - score);
     slope = slope > 0 ? slope : Vector<T>{};
     together += chosen.own_diagonal;
-    const Vector<T> least = least_share<T> * together;
+    const Vector<T> least = min_curvature_share<T> * together;
     Vector<T> curvature = together - 2 * row;
     curvature = curvature > least ? curvature : least;
     best.meet(slope * slope / curvature, here);
@@ -122,7 +122,7 @@ ORDSVM_INLINE Best find_second(const Moves<T>& moves, const Chosen<T>& chosen, T
     Vector<T> slope = base + rise, down = -(base + fall);
     slope = slope > down ? slope : down;
     slope = slope > 0 ? slope : Vector<T>{};
-    const Vector<T> least = least_share<T> * curvature;
+    const Vector<T> least = min_curvature_share<T> * curvature;
     curvature -= cross * cross * inverse;
     curvature = curvature > least ? curvature : least;
     best.meet(slope * slope / curvature, here);
@@ -203,11 +203,11 @@ ORDSVM_INLINE Index count_all_above(const T* values, Index count, T cut) {
 ORDSVM_DISPATCH Reach reach(const Moves<float>& moves) { return find_reach(moves); }
 ORDSVM_DISPATCH Reach reach(const Moves<double>& moves) { return find_reach(moves); }
 
-ORDSVM_DISPATCH Best best_faller(const Moves<float>& moves, const Chosen<float>& chosen) {
-  return find_faller(moves, chosen);
+ORDSVM_DISPATCH Best best_down(const Moves<float>& moves, const Chosen<float>& chosen) {
+  return find_down(moves, chosen);
 }
-ORDSVM_DISPATCH Best best_faller(const Moves<double>& moves, const Chosen<double>& chosen) {
-  return find_faller(moves, chosen);
+ORDSVM_DISPATCH Best best_down(const Moves<double>& moves, const Chosen<double>& chosen) {
+  return find_down(moves, chosen);
 }
 
 ORDSVM_DISPATCH Best best_second(const Moves<float>& moves, const Chosen<float>& chosen, float threshold,

@@ -1,6 +1,6 @@
-// The hot loops over a level of the block method, dispatched by instruction set, each with its NumPy line beside it.
+// The hot loops over a tier of the block method, dispatched by instruction set, each with its NumPy line beside it.
 //
-// Lengths are multiples of 16 (`padded`); positions past the end of a level have rise = -inf and fall = +inf.
+// Lengths are multiples of 16 (`padded`); positions past the end of a tier have rise = -inf and fall = +inf.
 #pragma once
 
 #include "base/hinges.hpp"
@@ -9,7 +9,7 @@ namespace ordsvm::block {
 
 inline constexpr Index padded(Index count) { return (count + 15) / 16 * 16; }
 
-/// How far the samples of a level may push one threshold. With F = f - rise or f - fall, the level of a hinge, this is
+/// How far the samples of a tier may push one threshold. With F = f - rise or f - fall, the level of a hinge, this is
 /// -b_up and -b_low of frontier.hpp.
 struct Reach {
   double rise;  // (rise - score).max()
@@ -35,7 +35,7 @@ struct Chosen {
   const T* row;       // of K
   const T* diagonal;  // of K
   T own_diagonal;
-  T slope;  // by how much it wants to move: rise - score, plus the threshold where there is a given one
+  T slope;  // its slope: rise - score, plus the threshold where there is a given one
 };
 
 struct Best {
@@ -43,9 +43,9 @@ struct Best {
   Index at;
 };
 
-/// argmax of max(slope - (fall - score), 0)**2 / (K_ii + K_jj - 2 K_ij): who falls while the chosen one rises.
-Best best_faller(const Moves<float>& moves, const Chosen<float>& chosen);
-Best best_faller(const Moves<double>& moves, const Chosen<double>& chosen);
+/// argmax of max(slope - (fall - score), 0)**2 / (K_ii + K_jj - 2 K_ij): the down index j for the chosen up index i.
+Best best_down(const Moves<float>& moves, const Chosen<float>& chosen);
+Best best_down(const Moves<double>& moves, const Chosen<double>& chosen);
 
 /// Of a box problem: argmax of w_j**2 / (Q_jj - Q_ij**2 / Q_ii), where w_j is what is left of j's slope after i has
 /// moved: w_j = max(threshold + rise - score - Q_ij slope / Q_ii, -(threshold + fall - score - Q_ij slope / Q_ii), 0)

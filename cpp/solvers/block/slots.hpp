@@ -1,7 +1,9 @@
-// The hinges of some samples, sample by sample: alpha, its bounds, and what a step asks of them.
+// The hinges of some samples, sample by sample: alpha, its bounds, and moves of them.
 //
 // A slot is what a sample has at a threshold: one hinge, two (regression), or none. Through a slot gamma_k and beta_i
-// may rise or fall together; each way leads through one hinge, the one that pays most.
+// may rise or fall together; each way leads through one hinge, the one with the largest gain.
+// The up index of a slot is the hinge through which gamma_k rises, the down index that through which it falls (the sets
+// I_up and I_low of Chu & Keerthi).
 #pragma once
 
 #include <algorithm>
@@ -24,7 +26,7 @@ class Slots {
   /// The two are equal where one hinge is between its bounds.
   struct Ways {
     double rise = -infinite, fall = infinite;
-    Index riser = -1, faller = -1;
+    Index up = -1, down = -1;
   };
   /// What a hinge has moved by.
   struct Move {
@@ -52,20 +54,21 @@ class Slots {
     Ways found;
     const Index slot = p * n_thresholds_ + k;
     for (Index h = begin_[slot]; h < begin_[slot + 1]; ++h) {
-      if (room_up(h) > 0.0 && hinge_[h].level > found.rise) found.rise = hinge_[h].level, found.riser = h;
-      if (room_down(h) > 0.0 && hinge_[h].level < found.fall) found.fall = hinge_[h].level, found.faller = h;
+      if (distance_up(h) > 0.0 && hinge_[h].level > found.rise) found.rise = hinge_[h].level, found.up = h;
+      if (distance_down(h) > 0.0 && hinge_[h].level < found.fall) found.fall = hinge_[h].level, found.down = h;
     }
     return found;
   }
 
   /// How far gamma may rise, and fall, through a hinge.
-  double room_up(Index h) const { return hinge_[h].sign > 0 ? hinge_[h].cap - hinge_[h].alpha : hinge_[h].alpha; }
-  double room_down(Index h) const { return hinge_[h].sign > 0 ? hinge_[h].alpha : hinge_[h].cap - hinge_[h].alpha; }
+  double distance_up(Index h) const { return hinge_[h].sign > 0 ? hinge_[h].cap - hinge_[h].alpha : hinge_[h].alpha; }
+  double distance_down(Index h) const { return hinge_[h].sign > 0 ? hinge_[h].alpha : hinge_[h].cap - hinge_[h].alpha; }
 
-  /// Moves gamma and beta by `change` through a hinge; a change as large as the room, or larger, ends at the bound.
+  /// Moves gamma and beta by `change` through a hinge; a change as large as the distance to the bound, or larger, ends
+  /// there.
   Move move(Index h, double change) {
     Hinge& hinge = hinge_[h];
-    const double before = hinge.alpha, up = room_up(h), down = room_down(h);
+    const double before = hinge.alpha, up = distance_up(h), down = distance_down(h);
     const bool plus = hinge.sign > 0;
     if (change >= up || change <= -down) {
       hinge.alpha = plus == (change >= up) ? hinge.cap : 0.0;
@@ -76,7 +79,7 @@ class Slots {
     return {change, hinge.alpha - before};
   }
 
-  /// Those of the samples at these positions of a larger table.
+  /// Copies the slots of the samples at these positions of a larger set.
   void take(const Slots& from, std::span<const Index> positions) {
     hinge_.clear();
     begin_.assign(1, 0);
@@ -88,7 +91,7 @@ class Slots {
     }
   }
 
-  /// Tells the larger table what alpha is now.
+  /// Copies alpha back to the larger set.
   void give_back(Slots& to, std::span<const Index> positions) const {
     const Hinge* hinge = hinge_.data();
     for (const Index p : positions) {
@@ -97,8 +100,8 @@ class Slots {
     }
   }
 
-  /// (offset * change of alpha).sum(): what moves since they were taken have earned, but for K.
-  double earned(const Slots& from, std::span<const Index> positions) const {
+  /// (offset * change of alpha).sum(): the part of the dual's gain by moves since `take` that is linear in alpha.
+  double linear_gain(const Slots& from, std::span<const Index> positions) const {
     double sum = 0.0;
     const Hinge* hinge = hinge_.data();
     for (const Index p : positions)
@@ -119,7 +122,7 @@ class Slots {
     return total;
   }
 
-  /// Tells the table of hinges what alpha of these samples is.
+  /// Writes alpha of these samples to the table of hinges.
   void write(std::span<const Index> positions, std::span<double> alpha) const {
     for (const Index p : positions)
       for (Index h = begin_[p * n_thresholds_]; h < begin_[(p + 1) * n_thresholds_]; ++h)

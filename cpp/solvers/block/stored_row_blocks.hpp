@@ -1,4 +1,4 @@
-// K from tiles, with rows that are kept as long as there is room: they were expensive, and samples come again.
+// K from tiles, with rows kept within the capacity of a cache: they are expensive, and samples are used again.
 #pragma once
 
 #include <vector>
@@ -9,25 +9,25 @@
 namespace ordsvm::block {
 
 template <class T>
-class StoredBlocks final : public FusedBlocks<T> {
+class StoredRowBlocks final : public FusedRowBlocks<T> {
  public:
-  StoredBlocks(RowCache<T>& cache, Crew& crew, bool keep)
-      : FusedBlocks<T>(cache.source(), crew, keep), kept_(cache, crew), n_(cache.source().size()) {}
+  StoredRowBlocks(RowCache<T>& cache, ThreadPool& pool, bool keep)
+      : FusedRowBlocks<T>(cache.source(), pool, keep), kept_(cache, pool), n_(cache.source().size()) {}
 
   bool add_product(std::span<const Index> rows, std::span<const double> weight, std::span<double> score,
-                   const Ask& ask) override {
-    if (!store(rows, ask)) return false;
+                   const StopCheck& stop_check) override {
+    if (!store(rows, stop_check)) return false;
     kept_.add(rows, weight, score);
     const auto [others, places] = kept_.others(rows);
     std::vector<double> weights;
     for (const Index p : places) weights.push_back(weight[p]);
-    return FusedBlocks<T>::add_product(others, weights, score, ask);
+    return FusedRowBlocks<T>::add_product(others, weights, score, stop_check);
   }
 
   /// Most of a working set moves, and whole rows are needed then: they are made at once, unless most of a row would be
   /// for samples that are not in the set.
-  bool gram(std::span<const Index> samples, T* out, Index stride, const Ask& ask) override {
-    if (n_ <= whole_rows * static_cast<Index>(samples.size()) && !store(samples, ask)) return false;
+  bool gram(std::span<const Index> samples, T* out, Index stride, const StopCheck& stop_check) override {
+    if (n_ <= max_samples_per_member * static_cast<Index>(samples.size()) && !store(samples, stop_check)) return false;
     kept_.gather(samples, out, stride);
     const auto [missing, place] = kept_.others(samples);
     this->values_computed_ += static_cast<double>(missing.size()) * samples.size();
@@ -35,7 +35,7 @@ class StoredBlocks final : public FusedBlocks<T> {
     std::vector<T> made(std::min(part, missing.size()) * stride);
     for (std::size_t begin = 0; begin < missing.size(); begin += part) {
       const auto some = std::span<const Index>(missing).subspan(begin, std::min(part, missing.size() - begin));
-      if (!this->fill_block(some, samples, made.data(), stride, ask)) return false;
+      if (!this->fill_block(some, samples, made.data(), stride, stop_check)) return false;
       for (std::size_t p = 0; p < some.size(); ++p)
         std::copy_n(made.data() + p * stride, samples.size(), out + place[begin + p] * stride);
     }
@@ -43,10 +43,10 @@ class StoredBlocks final : public FusedBlocks<T> {
   }
 
  private:
-  static constexpr Index whole_rows = 8;
+  static constexpr Index max_samples_per_member = 8;
 
-  /// Makes those of these rows that are not there, as far as there is room.
-  bool store(std::span<const Index> rows, const Ask& ask) {
+  /// Computes those of these rows that are not in the cache, as far as they fit.
+  bool store(std::span<const Index> rows, const StopCheck& stop_check) {
     const std::vector<Index> missing = kept_.wanted(rows);
     const std::size_t part = this->samples_.rows_at_a_time();
     for (std::size_t begin = 0; begin < missing.size(); begin += part) {
@@ -56,7 +56,7 @@ class StoredBlocks final : public FusedBlocks<T> {
       const auto fill = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index count) {
         fill_rows(tile, packed, first, count, made);
       };
-      if (!this->meet_all(some, fill, ask)) return false;
+      if (!this->meet_all(some, fill, stop_check)) return false;
       for (std::size_t r = 0; r < some.size(); ++r) kept_.keep(some[r], std::move(made[r]));
     }
     return true;

@@ -1,4 +1,4 @@
-// A level of the block method: some samples with their scores, and which way their slots may move.
+// A tier of the block method: some samples with their scores, and which way their slots may move.
 #pragma once
 
 #include <limits>
@@ -13,9 +13,9 @@
 namespace ordsvm::block {
 
 template <class T>
-class Level {
+class Tier {
  public:
-  Level(Index capacity, Index n_thresholds)
+  Tier(Index capacity, Index n_thresholds)
       : n_thresholds_(n_thresholds),
         score_(padded(capacity)),
         diagonal_(padded(capacity)),
@@ -73,8 +73,8 @@ class Level {
       for (Index k = 0; k < n_thresholds_; ++k) set_ways(p, k, slots.ways(p, k));
   }
 
-  /// The samples at these positions of a larger level.
-  void take(const Level& from, std::span<const Index> positions) {
+  /// The samples at these positions of a larger tier.
+  void take(const Tier& from, std::span<const Index> positions) {
     sample_.resize(positions.size());
     resize(static_cast<Index>(positions.size()));
     for (Index p = 0; p < count_; ++p) {
@@ -89,8 +89,8 @@ class Level {
       }
   }
 
-  /// Tells the larger level which way slots may move now.
-  void give_back(Level& to, std::span<const Index> positions) const {
+  /// Copies which way slots may move to the larger tier.
+  void give_back(Tier& to, std::span<const Index> positions) const {
     for (Index k = 0; k < n_thresholds_; ++k)
       for (Index p = 0; p < count_; ++p) {
         to.rise_.data()[k * to.length() + positions[p]] = rise_.data()[k * length() + p];
@@ -98,7 +98,7 @@ class Level {
       }
   }
 
-  /// The violation; up() and down() say how much each sample would like to rise and fall.
+  /// The violation; up() and down() are then each sample's violations upwards and downwards.
   double rank(const Balance& balance) {
     for (Index k = 0; k < n_thresholds_; ++k) reach_[k] = reach(k);
     balance.ranking<T>(reach_, ranking_);
@@ -106,11 +106,11 @@ class Level {
     worst_ = balance.worst(reach_);
     return worst_.violation;
   }
-  /// Who violated most when ranked: one who should rise, one who should fall, or both.
+  /// The positions that violated most when ranked: of the up index, of the down index, or of both.
   std::vector<Index> worst() const {
     std::vector<Index> positions;
-    if (worst_.riser >= 0) positions.push_back(reach_[worst_.riser].rise_at);
-    if (worst_.faller >= 0) positions.push_back(reach_[worst_.faller].fall_at);
+    if (worst_.up >= 0) positions.push_back(reach_[worst_.up].rise_at);
+    if (worst_.down >= 0) positions.push_back(reach_[worst_.down].fall_at);
     return positions;
   }
 

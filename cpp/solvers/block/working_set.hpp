@@ -1,4 +1,4 @@
-// Who takes part in the next round: half of them those who would like to rise most, half those who would like to fall.
+// The choice of a working set: half of its samples with the largest violation upwards, half with the largest downwards.
 #pragma once
 
 #include <span>
@@ -9,18 +9,18 @@
 
 namespace ordsvm::block {
 
-/// Positions of at most `size` samples of a ranked level: first those that violate most, without whom there might be
-/// nothing to do, then `kept`, then only such as want to move by more than `least`,
-/// which is below 0 so that those that are about to violate come too. Ranks of the chosen are used up.
+/// Positions of at most `size` samples of a ranked tier: first those that violate most, without which there might be
+/// no step, then `kept`, then those that violate by more than `least`, which is below 0 so that samples that are about
+/// to violate come too. Ranks of the chosen are overwritten.
 template <class T>
 class WorkingSet {
  public:
-  std::vector<Index> choose(Level<T>& level, std::span<const Index> kept, Index size, double most, double least) {
-    for (const Index p : level.worst()) take(level, p);
+  std::vector<Index> choose(Tier<T>& tier, std::span<const Index> kept, Index size, double most, double least) {
+    for (const Index p : tier.worst()) take(tier, p);
     for (const Index p : kept)
-      if (count() < size) take(level, p);
-    take_top(level.up(), level.down(), level.count(), (size - count()) / 2, most, least);
-    take_top(level.down(), level.up(), level.count(), size - count(), most, least);
+      if (count() < size) take(tier, p);
+    take_top(tier.up(), tier.down(), tier.count(), (size - count()) / 2, most, least);
+    take_top(tier.down(), tier.up(), tier.count(), size - count(), most, least);
     return std::exchange(chosen_, {});
   }
 
@@ -28,14 +28,14 @@ class WorkingSet {
   static constexpr T infinity = std::numeric_limits<T>::infinity();
   Index count() const { return static_cast<Index>(chosen_.size()); }
 
-  void take(Level<T>& level, Index p) {
-    if (level.up()[p] == -infinity && level.down()[p] == -infinity) return;  // somebody was first
+  void take(Tier<T>& tier, Index p) {
+    if (tier.up()[p] == -infinity && tier.down()[p] == -infinity) return;  // chosen already
     chosen_.push_back(p);
-    level.up()[p] = level.down()[p] = -infinity;
+    tier.up()[p] = tier.down()[p] = -infinity;
   }
 
   /// About `wanted` of the largest values. All above the cut come first, what is about as large afterwards: else those
-  /// at the front of many equal ones would come again and again.
+  /// at the front of many equal ones would be chosen again and again.
   void take_top(T* values, T* others, Index n, Index wanted, double most, double least) {
     if (wanted <= 0) return;
     T low = static_cast<T>(least), high = static_cast<T>(most);
@@ -74,10 +74,10 @@ class WorkingSet {
 
 /// The last of these positions whose samples are free, at most so many, in their order.
 template <class T>
-std::vector<Index> last_free(const Level<T>& level, std::span<const Index> positions, Index most) {
+std::vector<Index> last_free(const Tier<T>& tier, std::span<const Index> positions, Index most) {
   std::vector<Index> kept;
   for (Index p = static_cast<Index>(positions.size()) - 1; p >= 0 && static_cast<Index>(kept.size()) < most; --p)
-    if (level.is_free(p)) kept.push_back(positions[p]);
+    if (tier.is_free(p)) kept.push_back(positions[p]);
   std::reverse(kept.begin(), kept.end());
   return kept;
 }

@@ -5,7 +5,7 @@
 #include "kernels/tiles/part.hpp"
 #include "simd/dispatch.hpp"
 
-namespace ordsvm::search {
+namespace ordsvm::full_kernel {
 namespace {
 
 template <class T>
@@ -30,7 +30,7 @@ void gather(const double* row, std::span<const Index> places, double* out) {
   gather_doubles(row, places.data(), static_cast<Index>(places.size()), out);
 }
 
-Known::Known(const RowSource& source, Crew& crew)
+FullKernel::FullKernel(const RowSource& source, ThreadPool& pool)
     : n_(source.size()), stride_(block::padded(n_)), values_(n_ * stride_), rounded_(n_ * stride_) {
   constexpr Index part_bytes = 1 << 22;
   const Index part = std::clamp<Index>(part_bytes / static_cast<Index>(sizeof(double) * n_), 1, n_);
@@ -39,13 +39,13 @@ Known::Known(const RowSource& source, Crew& crew)
   std::vector<double> made(part * n_);
   for (Index begin = 0; begin < n_; begin += part) {
     const Index count = std::min(part, n_ - begin);
-    tiles::fill_part(source, std::span<const Index>(all).subspan(begin, count), all, made, crew);
-    take(begin, count, made.data(), crew);
+    tiles::fill_part(source, std::span<const Index>(all).subspan(begin, count), all, made, pool);
+    take(begin, count, made.data(), pool);
   }
 }
 
-void Known::take(Index first, Index count, const double* rows, Crew& crew) {
-  crew.split(count, count * n_, [&](std::size_t begin, std::size_t end) {
+void FullKernel::take(Index first, Index count, const double* rows, ThreadPool& pool) {
+  pool.split(count, count * n_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       const double* row = rows + r * n_;
       std::copy_n(row, n_, values_.data() + (first + r) * stride_);
@@ -56,4 +56,4 @@ void Known::take(Index first, Index count, const double* rows, Crew& crew) {
   for (Index r = 0; r < count; ++r) largest_ = std::max(largest_, std::abs(rows[r * n_ + first + r]));
 }
 
-}  // namespace ordsvm::search
+}  // namespace ordsvm::full_kernel

@@ -1,4 +1,4 @@
-// A kernel matrix of which all values are in memory, as a search keeps it for all folds and all prices.
+// A kernel matrix of which all values are in memory, as a search keeps it for all folds and all values of C.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 #include "parallel/thread_pool.hpp"
 #include "solvers/block/scans.hpp"
 
-namespace ordsvm::search {
+namespace ordsvm::full_kernel {
 
 /// out = row[places]
 void gather(const float* row, std::span<const Index> places, float* out);
 void gather(const double* row, std::span<const Index> places, double* out);
 
-/// K in double and rounded to float; rows have room for whole vectors, filled with 0.
-class Known {
+/// K in double and rounded to float; rows are padded to whole vectors by 0.
+class FullKernel {
  public:
-  Known(const RowSource& source, Crew& crew);
+  FullKernel(const RowSource& source, ThreadPool& pool);
 
   Index size() const { return n_; }
   Index stride() const { return stride_; }
@@ -29,7 +29,7 @@ class Known {
   const double* row_as(Index i, double) const { return row(i); }
   const float* row_as(Index i, float) const { return rounded_.data() + i * stride_; }
 
-  /// score += weight @ K[rows], for scores with room for whole vectors.
+  /// score += weight @ K[rows], for scores padded to whole vectors.
   template <class T>
   void add(std::span<const Index> rows, std::span<const double> weight, T* score) const {
     const T* four[4];
@@ -46,7 +46,7 @@ class Known {
 
  private:
   /// values_[first:first + count] = rows, and rounded.
-  void take(Index first, Index count, const double* rows, Crew& crew);
+  void take(Index first, Index count, const double* rows, ThreadPool& pool);
 
   Index n_, stride_;
   Buffer<double> values_;
@@ -68,4 +68,4 @@ struct Change {
   }
 };
 
-}  // namespace ordsvm::search
+}  // namespace ordsvm::full_kernel

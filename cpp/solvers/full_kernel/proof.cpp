@@ -1,6 +1,6 @@
 #include "solvers/full_kernel/proof.hpp"
 
-namespace ordsvm::search {
+namespace ordsvm::full_kernel {
 namespace {
 
 /// The middle of the thresholds that cost least for given levels: see `minimisers` in thresholds.py.
@@ -45,10 +45,10 @@ Proof prove(const Hinges& h, const Variables& variables, double rounding) {
   double norm = 0.0, penalty = 0.0;
   for (Index i = 0; i < h.n_samples; ++i) norm += beta[i] * variables.score[i];
   for (Index k = 0; k < h.n_thresholds; ++k) {
-    if (h.treatment == Thresholds::penalized) proof.thresholds[k] = -gamma[k], penalty += gamma[k] * gamma[k];
-    if (h.treatment == Thresholds::free) proof.thresholds[k] = best_threshold(h, variables.score, k, levels);
+    if (h.treatment == Treatment::penalized) proof.thresholds[k] = -gamma[k], penalty += gamma[k] * gamma[k];
+    if (h.treatment == Treatment::free) proof.thresholds[k] = best_threshold(h, variables.score, k, levels);
   }
-  double losses = 0.0, offsets = 0.0, terms = 0.0, prices = 0.0;
+  double losses = 0.0, offsets = 0.0, terms = 0.0, bounds = 0.0;
   for (Index v = 0; v < h.size(); ++v) {
     const double alpha = variables.alpha[v];
     const double slope = h.sign[v] * (variables.score[h.sample[v]] - proof.thresholds[h.threshold[v]]) - h.offset[v];
@@ -56,12 +56,12 @@ Proof prove(const Hinges& h, const Variables& variables, double rounding) {
     losses += loss;
     terms += loss + alpha * slope;
     offsets += h.offset[v] * alpha;
-    prices += h.cap[v] + alpha;
+    bounds += h.cap[v] + alpha;
   }
   proof.primal = 0.5 * (norm + penalty) + losses;
   proof.dual = offsets - 0.5 * (norm + penalty);
-  proof.gap = std::max(terms, proof.primal - proof.dual) + rounding * prices;
+  proof.gap = std::max(terms, proof.primal - proof.dual) + rounding * bounds;
   return proof;
 }
 
-}  // namespace ordsvm::search
+}  // namespace ordsvm::full_kernel

@@ -1,10 +1,10 @@
-// What alpha proves: both objectives and the best thresholds for its scores. The judge in Python says the same
+// What alpha proves: both objectives and the best thresholds for its scores. The certificate in Python is the same
 // (problem.py); here it costs a fraction of it.
 #pragma once
 
 #include "optimality/score_state.hpp"
 
-namespace ordsvm::search {
+namespace ordsvm::full_kernel {
 
 struct Proof {
   double primal = 0.0, dual = 0.0, gap = 0.0;
@@ -19,4 +19,4 @@ struct Proof {
 /// None, penalised and free thresholds. `rounding`: how far a score may be off.
 Proof prove(const Hinges& hinges, const Variables& variables, double rounding);
 
-}  // namespace ordsvm::search
+}  // namespace ordsvm::full_kernel

@@ -5,7 +5,7 @@
 #include "solvers/full_kernel/proof.hpp"
 #include "solvers/full_kernel/steps.hpp"
 
-namespace ordsvm::search {
+namespace ordsvm::full_kernel {
 
 /// converged: the violation is at most `tol` and so is the relative gap; that of ordered thresholds is not looked at.
 /// near: Newton's method should go on.
@@ -17,34 +17,34 @@ struct Fit {
 };
 
 /// How far a score may be off, by an estimate.
-inline double rounding(const Known& known, const Hinges& hinges, const Variables& variables) {
+inline double rounding(const FullKernel& kernel, const Hinges& hinges, const Variables& variables) {
   double total = 0.0;
   for (const double beta : hinges.beta(variables.alpha)) total += std::abs(beta);
-  return 8.0 * std::numeric_limits<double>::epsilon() * known.largest() * total;
+  return 8.0 * std::numeric_limits<double>::epsilon() * kernel.largest() * total;
 }
 
 /// From alpha, its exact scores and, where they are penalised, its thresholds, all of which are kept up to date.
 class Solver {
  public:
-  Solver(const Known& known, const Hinges& hinges, const Variables& variables, double tol, double near,
+  Solver(const FullKernel& kernel, const Hinges& hinges, const Variables& variables, double tol, double near,
          Monitor& monitor)
-      : known_(known), hinges_(hinges), variables_(variables), tol_(tol), aim_(tol), near_(near), monitor_(monitor) {}
+      : kernel_(kernel), hinges_(hinges), variables_(variables), tol_(tol), aim_(tol), near_(near), monitor_(monitor) {}
 
   Fit run() {
-    bool rounded = known_.largest() < 1e30;
+    bool rounded = kernel_.largest() < 1e30;
     while (true) {
-      rounded = rounded && aim_ >= least_tol<float>;
+      rounded = rounded && aim_ >= min_tol<float>;
       const End end = rounded ? work<float>() : work<double>();
       if (end == End::imprecise && rounded) {
         rounded = false;
         continue;
       }
       fit_.near = end == End::near;
-      if (end != End::converged || hinges_.treatment == Thresholds::ordered) {
+      if (end != End::converged || hinges_.treatment == Treatment::ordered) {
         fit_.converged = end == End::converged;
         return fit_;
       }
-      fit_.proof = prove(hinges_, variables_, rounding(known_, hinges_, variables_));
+      fit_.proof = prove(hinges_, variables_, rounding(kernel_, hinges_, variables_));
       const double gap = fit_.proof.relative_gap();
       fit_.converged = gap <= tol_;
       if (fit_.converged || !(aim_ > 1e-9 * tol_)) return fit_;
@@ -55,14 +55,14 @@ class Solver {
  private:
   template <class T>
   End work() {
-    Steps<T> steps(known_, hinges_, variables_);
+    Steps<T> steps(kernel_, hinges_, variables_);
     const End end = steps.run(aim_, near_, monitor_);
     fit_.steps += steps.done();
     fit_.violation = steps.violation();
     return end;
   }
 
-  const Known& known_;
+  const FullKernel& kernel_;
   const Hinges& hinges_;
   Variables variables_;
   double tol_, aim_, near_;
@@ -70,4 +70,4 @@ class Solver {
   Fit fit_;
 };
 
-}  // namespace ordsvm::search
+}  // namespace ordsvm::full_kernel

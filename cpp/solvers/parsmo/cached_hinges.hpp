@@ -11,14 +11,14 @@
 namespace ordsvm {
 
 template <class T>
-class HeldHinges {
+class CachedHinges {
  public:
-  HeldHinges(const Hinges& hinges, std::span<const T> score, std::span<const double> alpha, double margin)
+  CachedHinges(const Hinges& hinges, std::span<const T> score, std::span<const double> alpha, double margin)
       : hinges_(hinges),
         alpha_(alpha),
         frontier_(hinges, score, alpha, margin),
-        tiles_(hinges, frontier_),
-        held_(hinges.n_samples, 0),
+        extremes_(hinges, frontier_),
+        cached_(hinges.n_samples, 0),
         now_(hinges.n_samples, 0),
         first_(hinges.n_samples + 1, 0),
         of_sample_(hinges.size()) {
@@ -30,34 +30,34 @@ class HeldHinges {
   }
 
   /// To be called when scores or the cache have changed.
-  void refresh(RowCache<T>& cache, Crew& crew) {
+  void refresh(RowCache<T>& cache, ThreadPool& pool) {
     if (cache.rows_computed() != rows_seen_) follow(cache);
-    tiles_.refresh(crew);
+    extremes_.refresh(pool);
   }
 
   /// To be called when alpha_v has moved.
   void update(Index v) {
-    if (held_[hinges_.sample[v]]) frontier_.update(v, alpha_[v]);
+    if (cached_[hinges_.sample[v]]) frontier_.update(v, alpha_[v]);
   }
 
   /// Leaves a hinge out until it is updated.
   void hide(Index v) {
     frontier_.hide(v);
-    tiles_.refresh(v);
+    extremes_.refresh(v);
   }
 
-  const Tiles<T>& tiles() const { return tiles_; }
+  const RangeExtremes<T>& extremes() const { return extremes_; }
 
  private:
   void follow(RowCache<T>& cache) {
     rows_seen_ = cache.rows_computed();
     cache.list(now_);
     for (Index i = 0; i < hinges_.n_samples; ++i) {
-      if (now_[i] == held_[i]) continue;
-      held_[i] = now_[i];
+      if (now_[i] == cached_[i]) continue;
+      cached_[i] = now_[i];
       for (Index at = first_[i]; at < first_[i + 1]; ++at) {
         const Index v = of_sample_[at];
-        held_[i] ? frontier_.update(v, alpha_[v]) : frontier_.hide(v);
+        cached_[i] ? frontier_.update(v, alpha_[v]) : frontier_.hide(v);
       }
     }
   }
@@ -65,8 +65,8 @@ class HeldHinges {
   const Hinges& hinges_;
   std::span<const double> alpha_;
   Frontier<T> frontier_;
-  Tiles<T> tiles_;
-  std::vector<char> held_, now_;
+  RangeExtremes<T> extremes_;
+  std::vector<char> cached_, now_;
   std::vector<Index> first_, of_sample_;  // hinges of sample i: of_sample_[first_[i]] .. of_sample_[first_[i + 1] - 1]
   Index rows_seen_ = -1;
 };

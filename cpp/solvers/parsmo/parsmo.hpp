@@ -1,39 +1,41 @@
-// PARSMO, several pairs of hinges at once (Manno, Palagi & Sagratella 2018, Algorithm 2), for free and ordered thresholds.
+// PARSMO, several pairs of hinges at once (Manno, Palagi & Sagratella 2018, Algorithm 2), for free and ordered
+// thresholds.
 //
 // Solves    what SMO solves (smo.hpp).
-// Keeps     scores f = K beta, the frontier (b_low and b_up of every threshold, by tiles), and mu.
+// Keeps     scores f = K beta, the frontier (b_low and b_up of every threshold, range by range), and mu.
 // Step      q pairs that have no hinge in common, the most violating one first. Each would go to its own minimum,
 //           clipped to the box, (10); the sum of these moves is a direction, along which one exact step (29) is taken,
-//           the gathering step: without it pairs that pull at the same scores overshoot together, and iterates oscillate.
-//           "light": the q most violating pairs, one after the other among the hinges that are left.
-//           "cache": beside the first pair only hinges whose rows of K are in the cache, so that a step computes at most
-//           two rows.
+//           the gathering step: without it pairs that pull at the same scores overshoot together, and iterates
+//           oscillate. "light": the q most violating pairs, one after the other among the hinges that are left.
+//           "cache": beside the first pair only hinges whose rows of K are in the cache, so that a step computes at
+//           most two rows.
 // Stops     as SMO does: max_j (B_low_j - B_up_j) <= tol, the paper's eta in (41), with scores recomputed in double.
-// Cost      a look at all hinges (cache: two) and 2q rows of K, of which those not in the cache are computed side by side.
-//           The gathering step needs no further kernel value: all it asks for stands in those rows.
-// Threads   divide the missing rows, the samples whose scores change, the tiles, and the scores recomputed at the end;
-//           the result does not depend on them.
+// Cost      a look at all hinges (cache: two) and 2q rows of K, of which those not in the cache are computed side by
+//           side. The gathering step needs no further kernel value: all values it uses stand in those rows.
+// Threads   divide the missing rows, the samples whose scores change, the ranges of hinges, and the scores recomputed
+//           at the end; the result does not depend on them.
 //
 // Where the paper is vague or slips, and what is done here:
-// - (29) as printed gives the room as the longest step; it has to be divided by |d_i|. Its max with 0 is left out: a sum
-//   of pairs that descend descends.
+// - (29) as printed gives the distance to the bound as the longest step; it has to be divided by |d_i|. Its max with 0
+//   is left out: a sum of pairs that descend descends.
 // - S.5 counts t_h twice; (19) is meant. Scores are kept instead of the gradient, which is a function of them.
-// - Pairs must be disjoint, else the sum may leave the box at once; a pair that violates by no more than tol is not used,
-//   so that there may be fewer than q.
+// - Pairs must be disjoint, else the sum may leave the box at once; a pair that violates by no more than tol is not
+//   used, so that there may be fewer than q.
 // - The paper's one equality constraint becomes one for every threshold, and the q pairs are the worst of all of them:
 //   the chains of inequalities in section 7 hold within one. With ordered thresholds pairs also share mu: the longest
 //   step keeps mu >= 0, and may then be shorter than 1, though never 0.
 // - With the epsilon-perturbed index sets a hinge closer to a bound than that (here a share of its cap) counts as being
-//   at it. (41) can then hold where (5) does not: at that point epsilon becomes 0, for a certificate knows exact sets only.
-// - "cache": the paper's set C are the rows held once those of the first pair are there, which may have driven others
+//   at it. (41) can then hold where (5) does not: at that point epsilon becomes 0, for a certificate is about the exact
+//   sets.
+// - "cache": the paper's set C are the rows cached once those of the first pair are there, which may have driven others
 //   out.
-// - A process is a pair in the paper. Here threads divide rows, samples and tiles whatever q is; kernel evaluations a
+// - A process is a pair in the paper. Here threads divide rows, samples and ranges whatever q is; kernel evaluations a
 //   process are still all of them divided by q.
 // - The paper's start is 0; any feasible alpha with its scores will do.
-// - q is cut to what the cache has room for: the rows of all pairs are in it at once.
-// - Lemma 1 asks for curvature along every pair. Where it is no more than rounding, as for equal samples, (10) and (29)
+// - q is cut to the capacity of the cache: the rows of all pairs are in it at once.
+// - Lemma 1 assumes curvature along every pair. Where it is no more than rounding, as for equal samples, (10) and (29)
 //   go to the bound.
-// - eta is a little less than tol with rows in float, and less still where the duality gap asks for it (Finish, the
+// - eta is a little less than tol with rows in float, and less still where the duality gap requires it (Finish, the
 //   rule of all solvers). The index sets are those of hinges that may move at all.
 #pragma once
 
@@ -70,10 +72,10 @@ class Parsmo {
         alpha_(variables.alpha),
         options_(options),
         n_pairs_(std::min<Index>(options.n_pairs, state.cache().capacity() / 2)),
-        crew_(options.n_threads),
+        pool_(options.n_threads),
         pairs_(hinges, variables) {
     look_at_bounds(options.epsilon);
-    state_.lend(&crew_);
+    state_.lend(&pool_);
   }
   ~Parsmo() { state_.lend(nullptr); }
   Parsmo(const Parsmo&) = delete;
@@ -85,8 +87,8 @@ class Parsmo {
 
   bool choose(double tol) {
     tol_ = tol;
-    tiles_->refresh(crew_);
-    first_ = pairs_.worst(*tiles_);
+    extremes_->refresh(pool_);
+    first_ = pairs_.worst(*extremes_);
     if (pairs_.violates(first_, tol)) return true;
     if (epsilon_ == 0.0) return false;
     look_at_bounds(0.0);
@@ -100,14 +102,14 @@ class Parsmo {
     samples_.clear();
     rows_.clear();
     take(first_);
-    if (held_) {
+    if (cached_) {
       fetch_rows();
-      held_->refresh(state_.cache(), crew_);
+      cached_->refresh(state_.cache(), pool_);
       hide(first_);
-      take_more(held_->tiles());
+      take_more(cached_->extremes());
     } else {
       hide(first_);
-      take_more(*tiles_);
+      take_more(*extremes_);
     }
     fetch_rows();
     for (PairStep& step : steps_) step.length = alone(step);
@@ -122,9 +124,9 @@ class Parsmo {
     epsilon_ = epsilon;
     const auto score = state_.scores().working();
     frontier_.emplace(hinges_, score, alpha_, epsilon);
-    tiles_.emplace(hinges_, *frontier_);
+    extremes_.emplace(hinges_, *frontier_);
     if (options_.others == Others::cache && n_pairs_ > 1)
-      held_ = std::make_unique<HeldHinges<T>>(hinges_, score, alpha_, epsilon);
+      cached_ = std::make_unique<CachedHinges<T>>(hinges_, score, alpha_, epsilon);
   }
 
   void take(const Pair& pair) {
@@ -135,19 +137,19 @@ class Parsmo {
 
   void hide(const Pair& pair) {
     for (const Index v : {pair.low, pair.up}) {
-      if (held_) {
-        held_->hide(v);
+      if (cached_) {
+        cached_->hide(v);
       } else {
         frontier_->hide(v);
-        tiles_->refresh(v);
+        extremes_->refresh(v);
       }
     }
   }
 
   /// Pairs from one more look, while there are any that violate.
-  void take_more(const Tiles<T>& tiles) {
+  void take_more(const RangeExtremes<T>& extremes) {
     while (static_cast<Index>(steps_.size()) < n_pairs_) {
-      const Pair pair = pairs_.worst(tiles);
+      const Pair pair = pairs_.worst(extremes);
       if (!pairs_.violates(pair, tol_)) return;
       take(pair);
       hide(pair);
@@ -160,15 +162,15 @@ class Parsmo {
   }
   const T* row(Index sample) const { return rows_[place(sample)]->data(); }
 
-  /// Those that the cache has are held on to before others are made, so that which ones give way is no matter of luck.
+  /// Those in the cache are pinned before others are computed, so that which ones are evicted is deterministic.
   void fetch_rows() {
     std::vector<std::size_t> missing;
     for (std::size_t at = rows_.size(); at < samples_.size(); ++at) {
-      rows_.push_back(state_.cache().pin_if_held(samples_[at]));
+      rows_.push_back(state_.cache().pin_if_cached(samples_[at]));
       if (!rows_.back()) missing.push_back(at);
     }
     constexpr std::size_t effort = 8;  // of a kernel value, in elements read: at least
-    crew_.split(missing.size(), effort * missing.size() * hinges_.n_samples, [&](std::size_t begin, std::size_t end) {
+    pool_.split(missing.size(), effort * missing.size() * hinges_.n_samples, [&](std::size_t begin, std::size_t end) {
       for (; begin < end; ++begin) rows_[missing[begin]].emplace(state_.pin(samples_[missing[begin]]));
     });
   }
@@ -177,7 +179,7 @@ class Parsmo {
   double alone(const PairStep& step) const {
     const Index low = hinges_.sample[step.low], up = hinges_.sample[step.up];
     const double curvature = pair_curvature(state_, low, up, row(low));
-    return std::min(pairs_.slope(step.low, step.up) / curvature, pairs_.room(step.low, step.up));
+    return std::min(pairs_.slope(step.low, step.up) / curvature, pairs_.distance_to_bound(step.low, step.up));
   }
 
   /// The factor (29) for the sum of all steps; what moves is left in weights_, the change of beta of every sample.
@@ -211,10 +213,10 @@ class Parsmo {
   void advance(double factor) {
     pairs_.apply(steps_, factor, [&](Index v) {
       frontier_->update(v, alpha_[v]);
-      if (held_) held_->update(v);
+      if (cached_) cached_->update(v);
     });
     constexpr std::size_t stretch = 2048;  // scores stay in the innermost cache while all rows are added
-    crew_.split(hinges_.n_samples, samples_.size() * hinges_.n_samples, [&](std::size_t begin, std::size_t end) {
+    pool_.split(hinges_.n_samples, samples_.size() * hinges_.n_samples, [&](std::size_t begin, std::size_t end) {
       for (; begin < end; begin += stretch)
         for (std::size_t at = 0; at < samples_.size(); ++at)
           if (weights_[at] != 0.0)
@@ -228,11 +230,11 @@ class Parsmo {
   ParsmoOptions options_;
   Index n_pairs_;
   double epsilon_ = 0.0, tol_ = 0.0;
-  Crew crew_;
+  ThreadPool pool_;
   Pairs pairs_;
   std::optional<Frontier<T>> frontier_;
-  std::optional<Tiles<T>> tiles_;
-  std::unique_ptr<HeldHinges<T>> held_;  // "cache" only
+  std::optional<RangeExtremes<T>> extremes_;
+  std::unique_ptr<CachedHinges<T>> cached_;  // "cache" only
   Pair first_{};
   std::vector<PairStep> steps_;
   std::vector<Index> samples_;            // whose rows the step needs, each once

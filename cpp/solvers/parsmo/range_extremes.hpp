@@ -1,4 +1,5 @@
-// b_low and b_up of every threshold, tile by tile: after some hinges were left out only their tiles are looked at again.
+// b_low and b_up of every threshold from ranges of hinges: after some were left out only their ranges are scanned
+// again.
 #pragma once
 
 #include <vector>
@@ -9,35 +10,35 @@
 namespace ordsvm {
 
 template <class T>
-class Tiles {
+class RangeExtremes {
  public:
-  Tiles(const Hinges& hinges, const Frontier<T>& frontier) : hinges_(hinges), frontier_(frontier) {
+  RangeExtremes(const Hinges& hinges, const Frontier<T>& frontier) : hinges_(hinges), frontier_(frontier) {
     for (Index k = 0; k < hinges.n_thresholds; ++k) {
-      first_.push_back(static_cast<Index>(tiles_.size()));
-      for (Index begin = hinges.first[k]; begin < hinges.first[k + 1]; begin += size)
-        tiles_.push_back({k, begin, std::min(begin + size, hinges.first[k + 1]), nothing});
+      first_.push_back(static_cast<Index>(ranges_.size()));
+      for (Index begin = hinges.first[k]; begin < hinges.first[k + 1]; begin += range_size)
+        ranges_.push_back({k, begin, std::min(begin + range_size, hinges.first[k + 1]), nothing});
     }
-    first_.push_back(static_cast<Index>(tiles_.size()));
+    first_.push_back(static_cast<Index>(ranges_.size()));
   }
 
   /// To be called when scores have changed: looks at every hinge.
-  void refresh(Crew& crew) {
-    crew.split(tiles_.size(), hinges_.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t tile = begin; tile < end; ++tile) look(tiles_[tile]);
+  void refresh(ThreadPool& pool) {
+    pool.split(ranges_.size(), hinges_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t range = begin; range < end; ++range) look(ranges_[range]);
     });
   }
 
   /// To be called when hinge v alone has changed.
   void refresh(Index v) {
     const Index k = hinges_.threshold[v];
-    look(tiles_[first_[k] + (v - hinges_.first[k]) / size]);
+    look(ranges_[first_[k] + (v - hinges_.first[k]) / range_size]);
   }
 
   /// As those of the frontier.
   simd::Extremes extremes(Index k) const {
     simd::Extremes best = nothing;
-    for (Index tile = first_[k]; tile < first_[k + 1]; ++tile) {
-      const simd::Extremes& found = tiles_[tile].found;
+    for (Index range = first_[k]; range < first_[k + 1]; ++range) {
+      const simd::Extremes& found = ranges_[range].found;
       if (found.up < best.up) best.up = found.up, best.up_at = found.up_at;
       if (found.low > best.low) best.low = found.low, best.low_at = found.low_at;
     }
@@ -45,21 +46,21 @@ class Tiles {
   }
 
  private:
-  static constexpr Index size = 1024;
+  static constexpr Index range_size = 1024;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr simd::Extremes nothing{infinity, -1, -infinity, -1};
 
-  struct Tile {
+  struct Range {
     Index threshold, begin, end;
     simd::Extremes found;
   };
 
-  void look(Tile& tile) { tile.found = frontier_.extremes(tile.threshold, tile.begin, tile.end); }
+  void look(Range& range) { range.found = frontier_.extremes(range.threshold, range.begin, range.end); }
 
   const Hinges& hinges_;
   const Frontier<T>& frontier_;
-  std::vector<Tile> tiles_;
-  std::vector<Index> first_;  // tiles of threshold k: first_[k] <= tile < first_[k + 1]
+  std::vector<Range> ranges_;
+  std::vector<Index> first_;  // ranges of threshold k: first_[k] <= range < first_[k + 1]
 };
 
 }  // namespace ordsvm

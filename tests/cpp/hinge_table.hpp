@@ -10,9 +10,9 @@
 
 namespace ordsvm {
 
-struct Table {
+struct HingeTable {
   Index n_samples = 0, n_thresholds = 0;
-  Thresholds treatment = Thresholds::none;
+  Treatment treatment = Treatment::none;
   std::vector<SampleIndex> sample = {}, threshold = {};
   std::vector<double> sign = {}, offset = {}, cap = {};
 
@@ -56,16 +56,16 @@ struct Data {
 };
 
 /// Every sample at every threshold: SVORIM (free), the concise SVOR (penalised).
-inline Table implicit_table(const Data& data, Thresholds treatment, double cap) {
-  Table table{data.n, data.n_ranks - 1, treatment};
+inline HingeTable implicit_table(const Data& data, Treatment treatment, double cap) {
+  HingeTable table{data.n, data.n_ranks - 1, treatment};
   for (Index k = 0; k + 1 < data.n_ranks; ++k)
     for (Index i = 0; i < data.n; ++i) table.add(i, k, data.rank[i] > k ? 1.0 : -1.0, 1.0, cap);
   return table;
 }
 
 /// Only the thresholds next to a sample's rank: SVOREX (ordered), Shashua-Levin (free).
-inline Table explicit_table(const Data& data, Thresholds treatment, double cap) {
-  Table table{data.n, data.n_ranks - 1, treatment};
+inline HingeTable explicit_table(const Data& data, Treatment treatment, double cap) {
+  HingeTable table{data.n, data.n_ranks - 1, treatment};
   for (Index k = 0; k + 1 < data.n_ranks; ++k)
     for (Index i = 0; i < data.n; ++i)
       if (data.rank[i] == k || data.rank[i] == k + 1) table.add(i, k, data.rank[i] > k ? 1.0 : -1.0, 1.0, cap);
@@ -73,16 +73,16 @@ inline Table explicit_table(const Data& data, Thresholds treatment, double cap) 
 }
 
 /// C-SVC: the upper half of the ranks against the lower. One threshold, which is 0 if the treatment is none.
-inline Table classification_table(const Data& data, Thresholds treatment, double cap) {
-  Table table{data.n, 1, treatment};
+inline HingeTable classification_table(const Data& data, Treatment treatment, double cap) {
+  HingeTable table{data.n, 1, treatment};
   for (Index i = 0; i < data.n; ++i) table.add(i, 0, 2 * data.rank[i] >= data.n_ranks ? 1.0 : -1.0, 1.0, cap);
   return table;
 }
 
 /// epsilon-SVR on the rank: two hinges per sample.
-inline Table regression_table(const Data& data, Thresholds treatment, double cap) {
+inline HingeTable regression_table(const Data& data, Treatment treatment, double cap) {
   constexpr double epsilon = 0.2;
-  Table table{data.n, 1, treatment};
+  HingeTable table{data.n, 1, treatment};
   for (Index i = 0; i < data.n; ++i) {
     const double target = static_cast<double>(data.rank[i]);
     table.add(i, 0, 1.0, target - epsilon, cap);
@@ -92,7 +92,7 @@ inline Table regression_table(const Data& data, Thresholds treatment, double cap
 }
 
 /// The same with caps of their own for all hinges.
-inline Table with_random_caps(Table table, Random& random) {
+inline HingeTable with_random_caps(HingeTable table, Random& random) {
   for (double& cap : table.cap) cap *= random.uniform(0.2, 1.8);
   return table;
 }

@@ -1,5 +1,6 @@
 """Folders of the C++ core include one way: tools/include_graph.py passes on the tree, and sees offences of any kind."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -42,3 +43,15 @@ def test_an_include_against_the_direction_fails(tmp_path, file, line, message):
     assert result.returncode == 1
     assert message in result.stdout
     assert file in result.stdout
+
+
+def test_the_map_names_every_file():
+    folder, named = "", set()
+    for line in (ROOT / "cpp" / "README.md").read_text(encoding="utf-8").splitlines():
+        if match := re.match(r"## ([\w/]+)", line):
+            folder = match[1]
+        elif match := re.match(r"    (\w+)\.(hpp|cpp)( \.cpp)?\s", line):
+            named.add(f"{folder}/{match[1]}.{match[2]}")
+            if match[3]:
+                named.add(f"{folder}/{match[1]}.cpp")
+    assert named == {path.relative_to(ROOT / "cpp").as_posix() for path in (ROOT / "cpp").rglob("*.[hc]pp")}

@@ -79,8 +79,10 @@ template <>
 struct Formula<KernelKind::polynomial> : OfDotProduct {
   template <class Math>
   ORDSVM_INLINE static void value(typename Math::Value* x, const Parameters<typename Math::Real>& p) {
-    for (Index v = 0; v < Math::count; ++v) x[v] = p.gamma * x[v] + p.coef0;
-    Math::raise(x, p);
+    for (Index v = 0; v < Math::count; ++v) {
+      x[v] = p.gamma * x[v] + p.coef0;
+      Math::raise(x[v], p);
+    }
   }
 
   static double error(const RoundingSources& from) {

@@ -5,7 +5,7 @@
 //   instructions VectorMath<T, n>  n vectors of 64 bytes side by side, so that the steps of one do not wait for those
 //   of another StandardMath      one double at a time by the standard library: for tables that are made once
 // Each has `Real`, the type of a number, `Value`, what arithmetic is written on, `count`, the number of those, and the
-// functions below, which change `count` values in place.
+// functions below, which change values in place: `raise` one of them, the others all `count`.
 #pragma once
 
 #include <cmath>
@@ -71,11 +71,11 @@ struct LoopMath {
   }
 
   /// x = x**degree
-  ORDSVM_INLINE static void raise(T* x, const Parameters<T>& p) {
+  ORDSVM_INLINE static void raise(T& x, const Parameters<T>& p) {
     if (p.whole_degree >= 0)
-      raise_by_squaring(*x, p.whole_degree);
+      raise_by_squaring(x, p.whole_degree);
     else
-      *x = std::pow(*x, p.degree);
+      x = std::pow(x, p.degree);
   }
 };
 
@@ -106,12 +106,11 @@ struct VectorMath {
   }
 
   /// x = x**degree
-  ORDSVM_INLINE static void raise(Value* x, const Parameters<T>& p) {
-    for (Index v = 0; v < n; ++v)
-      if (p.whole_degree >= 0)
-        raise_by_squaring(x[v], p.whole_degree);
-      else
-        for (Index l = 0; l < wide::width<T>; ++l) x[v][l] = std::pow(x[v][l], p.degree);
+  ORDSVM_INLINE static void raise(Value& x, const Parameters<T>& p) {
+    if (p.whole_degree >= 0)
+      raise_by_squaring(x, p.whole_degree);
+    else
+      for (Index l = 0; l < wide::width<T>; ++l) x[l] = std::pow(x[l], p.degree);
   }
 };
 
@@ -121,7 +120,7 @@ struct StandardMath {
   static constexpr Index count = 1;
   static void decay(double* x, const Parameters<double>& p) { *x = std::exp(-p.gamma * *x); }
   static void tangent(double* x) { *x = std::tanh(*x); }
-  static void raise(double* x, const Parameters<double>& p) { *x = std::pow(*x, p.degree); }
+  static void raise(double& x, const Parameters<double>& p) { x = std::pow(x, p.degree); }
 };
 
 }  // namespace ordsvm

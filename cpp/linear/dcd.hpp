@@ -21,10 +21,10 @@
 #include <span>
 #include <vector>
 
-#include "../monitor.hpp"
-#include "../threads.hpp"
-#include "order.hpp"
-#include "rows.hpp"
+#include "base/monitor.hpp"
+#include "linear/order.hpp"
+#include "linear/rows.hpp"
+#include "parallel/team.hpp"
 
 namespace ordsvm::linear {
 
@@ -80,13 +80,14 @@ struct Violations {
   }
 };
 
-/// A fresh order of single variables, as the paper has it; Order keeps blocks of rows together.
+/// A fresh order of single variables, as the paper has it; Order keeps row blocks together.
 template <class T>
 void shuffle_order(std::vector<T>& order, Random& random) {
   for (std::size_t j = order.size(); j > 1; --j) std::swap(order[j - 1], order[random.below(j)]);
 }
 
-/// What may be rounding in `count` violations, of rows with this length in all, when the parts beta_j x_j of w have that.
+/// What may be rounding in `count` violations, of rows with this length in all, when the parts beta_j x_j of w have
+/// that.
 inline double rounding_in(double count, double length_of_rows, double length_of_parts) {
   return 4 * std::numeric_limits<double>::epsilon() * (count + length_of_rows * length_of_parts);
 }
@@ -99,8 +100,8 @@ class RankMachines {
  public:
   virtual ~RankMachines() = default;
 
-  /// Epochs of every rank until the paper's rule holds with eps, or `until` epochs are done, or the monitor asks for a
-  /// pause, after which another call goes on where this one ended. Whether the rule holds for all ranks.
+  /// Epochs of every rank until the paper's rule holds with eps, or `until` epochs are done, or the monitor stops it
+  /// for a pause, after which another call goes on where this one ended. Whether the rule holds for all ranks.
   virtual bool run(double eps, Index until, int n_threads, Monitor& monitor) = 0;
   /// What the rule compares with eps: the largest of all ranks.
   virtual double violation() const = 0;
@@ -116,8 +117,8 @@ class RankMachines {
   virtual const std::vector<double>& curvature() const = 0;
 };
 
-/// Dcd is Dcd1 or Dcd2: the machine of one rank. Threads take turns with the ranks, an epoch at a time and the rank with
-/// fewest epochs first, so that a limit finds all of them equally far.
+/// Dcd is Dcd1 or Dcd2: the machine of one rank. Threads alternate between the ranks, an epoch at a time and the rank
+/// with fewest epochs first, so that a limit finds all of them equally far.
 template <template <class> class Dcd, class Rows>
 class Ranks final : public RankMachines {
  public:

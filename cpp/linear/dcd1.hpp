@@ -3,7 +3,8 @@
 // Solves    (6) for one rank: n + l variables, two for each of the l samples of the rank.
 // Keeps     w.
 // Step      every variable in turn goes to its minimum (13): the alpha+ of the rank, then its alpha-, then the beta of
-//           the others; with `permute` in a fresh random order every epoch, as LIBLINEAR does and the paper does not say.
+//           the others; with `permute` in a fresh random order every epoch, as LIBLINEAR does and the paper does not
+//           say.
 // Stops     when the largest |violation| (15) met in an epoch is at most eps.
 // Cost      of an epoch: n + l rows.
 //
@@ -14,7 +15,7 @@
 
 #include <numeric>
 
-#include "dcd.hpp"
+#include "linear/dcd.hpp"
 
 namespace ordsvm::linear {
 

@@ -9,13 +9,13 @@
 //           first epoch (28). If it is over fewer, all of them come back first.
 // Cost      of an epoch: |T| rows.
 //
-// Slips of the paper: (29) tests v, which is 0 for every variable that it should leave out: the slope h' is meant. Lines
-// 27-30 stand inside the loop over samples and belong after it, line 30 would undo the M of line 28, and nothing ends
-// the outer loop. v^0 in (28) is that of the first iteration, number 1 in the algorithm. (28) holds with equality too:
-// where no sample is of another rank all violations are 0.
+// Slips of the paper: (29) tests v, which is 0 for every variable that it should leave out: the slope h' is meant.
+// Lines 27-30 stand inside the loop over samples and belong after it, line 30 would undo the M of line 28, and nothing
+// ends the outer loop. v^0 in (28) is that of the first iteration, number 1 in the algorithm. (28) holds with equality
+// too: where no sample is of another rank all violations are 0.
 #pragma once
 
-#include "dcd.hpp"
+#include "linear/dcd.hpp"
 
 namespace ordsvm::linear {
 

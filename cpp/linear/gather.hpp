@@ -4,8 +4,8 @@
 // instructions by themselves, so they are named here.
 #pragma once
 
-#include "../dispatch.hpp"
-#include "row_views.hpp"
+#include "linear/row_views.hpp"
+#include "simd/dispatch.hpp"
 #if defined(__x86_64__) && defined(__GNUC__)
 #define ORDSVM_GATHERS 1
 #include <immintrin.h>
@@ -26,7 +26,7 @@ ORDSVM_INLINE W product_by_loads(const Row& row, const W* weights) {
 
 #ifdef ORDSVM_GATHERS
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC's own headers leave lanes undefined that nobody reads
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC's own headers leave lanes undefined that are not read
 #define ORDSVM_WIDE __attribute__((target("avx512f,avx512dq")))
 
 inline const bool can_gather = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");

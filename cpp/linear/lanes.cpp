@@ -1,10 +1,10 @@
-#include "lanes.hpp"
+#include "linear/lanes.hpp"
 
 #include <utility>
 
-#include "../buffer.hpp"
-#include "../dispatch.hpp"
-#include "lane_visit.hpp"
+#include "base/buffer.hpp"
+#include "linear/lane_visit.hpp"
+#include "simd/dispatch.hpp"
 
 namespace ordsvm::linear {
 namespace {
@@ -46,17 +46,17 @@ class LaneGroup {
 template <class W, int P>
 class WideGroup final : public LaneGroup {
  public:
-  WideGroup(const LaneTable& table, const Samples& samples, Index n_features, const Options& options,
+  WideGroup(const LaneCoding& coding, const LabelledSamples& samples, Index n_features, const Options& options,
             std::uint64_t seed)
-      : table_(table, options.squared),
+      : coding_(coding, options.squared),
         samples_(samples),
         rho_(options.intercept ? static_cast<W>(options.rho) : W{0}),
         squared_(options.squared),
         n_features_(n_features),
-        n_lanes_(table.n_lanes),
+        n_lanes_(coding.n_lanes),
         order_(seed),
         weights_(n_features * P),
-        beta_(static_cast<Index>(samples.label.size()) * table.n_lanes + P),
+        beta_(static_cast<Index>(samples.label.size()) * coding.n_lanes + P),
         seen_(static_cast<Index>(samples.label.size())) {
     std::fill_n(present_, n_lanes_, W{1});
   }
@@ -64,9 +64,9 @@ class WideGroup final : public LaneGroup {
   void visit(const Rows& rows, Place place, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
     if (seen_.turns_late()) forget_early();
-    const Group<W, P> group{weights_.data(), beta_.data(), bias_,    total_, present_, n_lanes_, table_,
+    const Group<W, P> group{weights_.data(), beta_.data(), bias_,    total_, present_, n_lanes_, coding_,
                             samples_,        rho_,         squared_, order_, gap_,     loss_,    moved_};
-    const Index from = order_.n_blocks() * part / parts, to = order_.n_blocks() * (part + 1) / parts;
+    const Index from = order_.n_row_blocks() * part / parts, to = order_.n_row_blocks() * (part + 1) / parts;
     std::visit([&](const auto& view) { linear::visit(view, group, place, from, to); }, rows);
     seen_.add(order_.n_rows(from, to));
   }
@@ -136,8 +136,8 @@ class WideGroup final : public LaneGroup {
     std::fill_n(loss_, P, 0.0);
   }
 
-  WideTable<W, P> table_;
-  Samples samples_;
+  WideCoding<W, P> coding_;
+  LabelledSamples samples_;
   W rho_, squared_;
   Index n_features_, n_lanes_;
   Order order_;
@@ -148,41 +148,42 @@ class WideGroup final : public LaneGroup {
   Seen seen_;
 };
 
-std::unique_ptr<LaneGroup> make_group(const LaneTable& table, const Samples& samples, Index n_features,
+std::unique_ptr<LaneGroup> make_group(const LaneCoding& coding, const LabelledSamples& samples, Index n_features,
                                       const Options& options, std::uint64_t seed) {
   const auto make = [&]<class W, int P>() -> std::unique_ptr<LaneGroup> {
-    return std::make_unique<WideGroup<W, P>>(table, samples, n_features, options, seed);
+    return std::make_unique<WideGroup<W, P>>(coding, samples, n_features, options, seed);
   };
   const auto narrow = [&]<class W>() {
-    if (table.n_lanes == 1) return make.template operator()<W, 1>();
-    if (table.n_lanes <= 4) return make.template operator()<W, 4>();
+    if (coding.n_lanes == 1) return make.template operator()<W, 1>();
+    if (coding.n_lanes <= 4) return make.template operator()<W, 4>();
     return make.template operator()<W, 8>();
   };
   if (options.precise) return narrow.template operator()<double>();
-  return table.n_lanes > 8 ? make.template operator()<float, 16>() : narrow.template operator()<float>();
+  return coding.n_lanes > 8 ? make.template operator()<float, 16>() : narrow.template operator()<float>();
 }
 
-LaneTable some_lanes(const LaneTable& table, Index from, Index to) {
+LaneCoding some_lanes(const LaneCoding& coding, Index from, Index to) {
   const auto pick = [&](const std::vector<double>& values) {
     std::vector<double> picked;
-    for (Index y = 0; y < table.n_labels; ++y)
-      picked.insert(picked.end(), values.begin() + y * table.n_lanes + from, values.begin() + y * table.n_lanes + to);
+    for (Index y = 0; y < coding.n_labels; ++y)
+      picked.insert(picked.end(), values.begin() + y * coding.n_lanes + from, values.begin() + y * coding.n_lanes + to);
     return picked;
   };
-  return {pick(table.lower), pick(table.upper), pick(table.offset), pick(table.epsilon), table.n_labels, to - from};
+  return {pick(coding.lower),   pick(coding.upper), pick(coding.offset),
+          pick(coding.epsilon), coding.n_labels,    to - from};
 }
 
 class LaneMachine final : public Machine {
  public:
-  LaneMachine(const LaneTable& table, const Samples& samples, Index n_features, const Options& options)
-      : Machine(n_features, table.n_lanes), table_(table), samples_(samples), options_(options) {
+  LaneMachine(const LaneCoding& coding, const LabelledSamples& samples, Index n_features, const Options& options)
+      : Machine(n_features, coding.n_lanes), coding_(coding), samples_(samples), options_(options) {
     const Index at_most = options.precise ? 8 : 16;  // lanes of a group: 64 bytes
     const Index n_groups =
-        std::max<Index>(std::min<Index>(options.n_threads, table.n_lanes), (table.n_lanes + at_most - 1) / at_most);
-    for (Index g = 0; g <= n_groups; ++g) begin_.push_back(table.n_lanes * g / n_groups);
+        std::max<Index>(std::min<Index>(options.n_threads, coding.n_lanes), (coding.n_lanes + at_most - 1) / at_most);
+    for (Index g = 0; g <= n_groups; ++g) begin_.push_back(coding.n_lanes * g / n_groups);
     for (Index g = 0; g < n_groups; ++g)
       groups_.push_back(
-          make_group(some_lanes(table, begin_[g], begin_[g + 1]), samples, n_features, options, options.seed));
+          make_group(some_lanes(coding, begin_[g], begin_[g + 1]), samples, n_features, options, options.seed));
   }
 
   Sums take_sums() override {
@@ -195,10 +196,10 @@ class LaneMachine final : public Machine {
   }
   void set_weights(std::span<const double> weights, std::span<const double> sums) override {
     for (std::size_t g = 0; g < groups_.size(); ++g)
-      groups_[g]->set_weights(weights.data() + begin_[g], table_.n_lanes, sums.data() + begin_[g]);
+      groups_[g]->set_weights(weights.data() + begin_[g], coding_.n_lanes, sums.data() + begin_[g]);
   }
   std::vector<double> biases() const override {
-    std::vector<double> bias(table_.n_lanes);
+    std::vector<double> bias(coding_.n_lanes);
     for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g]->get_biases(bias.data() + begin_[g]);
     return bias;
   }
@@ -206,7 +207,7 @@ class LaneMachine final : public Machine {
     if (!options_.intercept) return;
     for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g]->set_biases(values.data() + begin_[g]);
   }
-  Index n_variables() const override { return table_.n_lanes; }
+  Index n_variables() const override { return coding_.n_lanes; }
   void get_variables(Index i, double* out) const override { get_beta(i, out); }
   void put_variables(Index i, const double* values) override {
     for (std::size_t g = 0; g < groups_.size(); ++g)
@@ -238,7 +239,7 @@ class LaneMachine final : public Machine {
   /// In the box, whatever rounding to float has made of it.
   void get_beta(Index i, double* out) const override {
     for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g]->get_beta(i, out + begin_[g]);
-    for (Index l = 0; l < table_.n_lanes; ++l) {
+    for (Index l = 0; l < coding_.n_lanes; ++l) {
       const auto [lower, upper] = box(i, l);
       out[l] = std::clamp(out[l], lower, upper);
     }
@@ -246,20 +247,21 @@ class LaneMachine final : public Machine {
 
   std::pair<double, double> box(Index i, Index l) const {
     constexpr double unbounded = std::numeric_limits<double>::infinity();
-    const Index at = samples_.label[i] * table_.n_lanes + l;
-    const double weight = samples_.weight_of(i), lower = weight * table_.lower[at], upper = weight * table_.upper[at];
+    const Index at = samples_.label[i] * coding_.n_lanes + l;
+    const double weight = samples_.weight_of(i), lower = weight * coding_.lower[at], upper = weight * coding_.upper[at];
     if (!options_.squared) return {lower, upper};
     return {lower < 0 ? -unbounded : 0.0, upper > 0 ? unbounded : 0.0};
   }
 
   void add_proof(Index i, const double* product, Sums& sums) const override {
-    std::vector<double> variables(table_.n_lanes);
+    std::vector<double> variables(coding_.n_lanes);
     get_beta(i, variables.data());
     const double weight = samples_.weight_of(i);
-    for (Index l = 0; l < table_.n_lanes; ++l) {
-      const Index at = samples_.label[i] * table_.n_lanes + l;
-      const double lower = weight * table_.lower[at], upper = weight * table_.upper[at], epsilon = table_.epsilon[at];
-      const double offset = table_.offset[at] + samples_.target_of(i), beta = variables[l];
+    for (Index l = 0; l < coding_.n_lanes; ++l) {
+      const Index at = samples_.label[i] * coding_.n_lanes + l;
+      const double lower = weight * coding_.lower[at], upper = weight * coding_.upper[at],
+                   epsilon = coding_.epsilon[at];
+      const double offset = coding_.offset[at] + samples_.target_of(i), beta = variables[l];
       const double slope = product[l] + bias_[l] - offset, cap = std::max(-lower, upper);
       const double error = upper > 0 && slope < 0   ? std::max(0.0, -slope - epsilon)
                            : lower < 0 && slope > 0 ? std::max(0.0, slope - epsilon)
@@ -280,8 +282,8 @@ class LaneMachine final : public Machine {
     return {primal, dual};
   }
 
-  LaneTable table_;
-  Samples samples_;
+  LaneCoding coding_;
+  LabelledSamples samples_;
   Options options_;
   std::vector<Index> begin_;  // of the groups
   std::vector<std::unique_ptr<LaneGroup>> groups_;
@@ -290,9 +292,9 @@ class LaneMachine final : public Machine {
 
 }  // namespace
 
-std::unique_ptr<Machine> make_lanes(const LaneTable& table, const Samples& samples, Index n_features,
+std::unique_ptr<Machine> make_lanes(const LaneCoding& coding, const LabelledSamples& samples, Index n_features,
                                     const Options& options) {
-  return std::make_unique<LaneMachine>(table, samples, n_features, options);
+  return std::make_unique<LaneMachine>(coding, samples, n_features, options);
 }
 
 }  // namespace ordsvm::linear

@@ -1,15 +1,15 @@
-#include "machine.hpp"
+#include "linear/machine.hpp"
 
 #include <cstring>
 
-#include "../dispatch.hpp"
-#include "gather.hpp"
+#include "linear/gather.hpp"
+#include "simd/dispatch.hpp"
 
 namespace ordsvm::linear {
 namespace {
 
-// Columns are taken 16 (or 4, or 1) at a time; where fewer are left, the vector reaches into the next feature's weights:
-// these are multiplied by 0 and stay what they are.
+// Columns are taken 16 (or 4, or 1) at a time; where fewer are left, the vector reaches into the next feature's
+// weights: these are multiplied by 0 and stay what they are.
 template <int P>
 struct VectorOf {
   using Type [[gnu::vector_size(P * sizeof(double))]] = double;
@@ -117,7 +117,7 @@ void Machine::build(const Rows& rows, Index first) {
   });
 }
 
-/// Of blocks of the order.
+/// Of row blocks of the order.
 void Machine::build(const Rows& rows, Place place, Index from, Index to) {
   build_rows(rows, [&](const auto& add) {
     for (Index block = from; block < to; ++block)

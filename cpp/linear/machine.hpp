@@ -1,13 +1,13 @@
-// A linear machine in training: passes of coordinate descent over blocks of rows, and the exact proof of how far it got.
+// A linear machine in training: passes of coordinate descent over row blocks, and the exact proof of how far it got.
 //
-// Whoever drives it shows it all rows, block by block: those of an array in memory are one block, those of a file many.
+// The caller passes it all rows, row block by row block: those of an array in memory are one, those of a file many.
 //   pass(rows, place)        visits every row once
 //   take_sums()              what the visits saw: an estimate of the duality gap
 //   pass(rows, place, ahead) the same; where there is a thread to spare and these are all rows, that thread does the
 //                            first half of the proof meanwhile, for every row that has been visited
-//   begin_proof(), build(rows, first) for all blocks, then score(rows, first) for all blocks, certificate()
+//   begin_proof(), build(rows, first) for all row blocks, then score(rows, first) for all row blocks, certificate()
 //                            weights in double from beta alone, in place of the working ones, and both objectives
-//   resume(), rebuild(rows, first) for all blocks
+//   resume(), rebuild(rows, first) for all row blocks
 //                            back to work: working weights and sums from beta alone
 // Where a machine has a share of the rows only, and the weights are those of all rows: set_weights in place of rebuild,
 // begin_scores in place of begin_proof and build, and proof() for this share of the sums.
@@ -20,11 +20,11 @@
 #include <span>
 #include <vector>
 
-#include "../buffer.hpp"
-#include "../monitor.hpp"
-#include "../threads.hpp"
-#include "order.hpp"
-#include "row_views.hpp"
+#include "base/buffer.hpp"
+#include "base/monitor.hpp"
+#include "linear/order.hpp"
+#include "linear/row_views.hpp"
+#include "parallel/team.hpp"
 
 namespace ordsvm::linear {
 
@@ -70,7 +70,7 @@ struct Certificate {
 };
 
 /// The samples: label codes and, where given, weights that multiply the bounds, and offsets of their own.
-struct Samples {
+struct LabelledSamples {
   std::span<const std::int32_t> label;
   std::span<const double> weight;
   std::span<const double> target;
@@ -99,16 +99,17 @@ class Machine {
  public:
   virtual ~Machine() = default;
 
-  /// In `parts` parts; after each the biases catch up, by `share` of what rho makes them. Groups of columns know nothing
-  /// of each other: it makes no difference to them how many threads there are, and few rows are not worth a team. But
-  /// threads decide how many groups there are, and a group of one column sums in another order than a wide one.
+  /// In `parts` parts; after each the biases catch up, by `share` of what rho makes them. Groups of columns are
+  /// independent of each other: it makes no difference to them how many threads there are, and few rows are visited by
+  /// one thread. But threads decide how many groups there are, and a group of one column sums in another order than a
+  /// wide one.
   void pass(const Rows& rows, Place place, Index parts, double share, int n_threads, Monitor& monitor,
             bool ahead = false) {
-    const bool is_worth_a_team = count(rows) >= 1000 && n_threads > 1;
-    const int team = is_worth_a_team ? std::min(n_threads, n_groups()) : 1;
+    const bool uses_team = count(rows) >= 1000 && n_threads > 1;
+    const int team = uses_team ? std::min(n_threads, n_groups()) : 1;
     const auto watch = [&] { return monitor.stop_now(0, 0); };
     is_built_ = false;
-    if (ahead && is_worth_a_team && n_groups() == 1) return pass_and_build(rows, place, parts, share, watch);
+    if (ahead && uses_team && n_groups() == 1) return pass_and_build(rows, place, parts, share, watch);
     const auto work = [&](int t, auto enough) {
       for (Index part = 0; part < parts && !enough(); ++part)
         for (int group = t; group < n_groups(); group += team) {
@@ -128,7 +129,7 @@ class Machine {
     proof_ = {};
     if (!is_built_) clear_exact();
   }
-  /// For the proof of weights [feature][column] that are known already.
+  /// For the proof of weights [feature][column] that are given.
   void begin_scores(std::span<const double> weights) {
     is_built_ = false;
     begin_proof();
@@ -168,7 +169,7 @@ class Machine {
   /// Dual variables, one sample after the other.
   virtual Index n_variables() const = 0;  // of a sample
   virtual void get_variables(Index i, double* out) const = 0;
-  /// Values outside the box are brought in; weights follow when all blocks have been rebuilt.
+  /// Values outside the box are brought in; weights follow when all row blocks have been rebuilt.
   void set_variables(Index i, const double* values) {
     is_built_ = false;
     put_variables(i, values);
@@ -186,7 +187,7 @@ class Machine {
   /// In which rows are visited, of a machine with one group.
   virtual const Order& order() const = 0;
   virtual void visit(int group, const Rows& rows, Place place, Index part, Index parts) = 0;
-  /// Moves the biases towards what beta says they should be.
+  /// Moves the biases towards their values by beta.
   virtual void catch_up(int group, double share) = 0;
   virtual void release() = 0;
   virtual void clear() = 0;
@@ -236,7 +237,7 @@ void Machine::pass_and_build(const Rows& rows, Place place, Index parts, double 
     for (Index part = 0; part < parts; ++part) {
       for (Index seen = 0; (seen = visited) <= part;) visited.wait(seen);
       if (stop) return;
-      build(rows, place, order().n_blocks() * part / parts, order().n_blocks() * (part + 1) / parts);
+      build(rows, place, order().n_row_blocks() * part / parts, order().n_row_blocks() * (part + 1) / parts);
     }
   };
   const auto work = [&](int t) {

@@ -1,14 +1,14 @@
-// The order in which rows are visited: blocks of neighbouring rows, shuffled anew for every pass.
+// The order in which rows are visited: row blocks (a few neighbours each), shuffled anew for every pass.
 //
-// Measured (35,000 rows of text): blocks of 8 converge like single rows in random order and cost a quarter less, for
-// neighbours lie together in memory; blocks of 128 or a fixed order take more passes.
+// Measured (35,000 rows of text): row blocks of 8 converge like single rows in random order and cost a quarter less,
+// for neighbours lie together in memory; row blocks of 128 or a fixed order take more passes.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "../hinges.hpp"
+#include "base/hinges.hpp"
 
 namespace ordsvm::linear {
 
@@ -31,28 +31,30 @@ class Random {
 
 class Order {
  public:
-  static constexpr Index block = 8;
+  static constexpr Index row_block_size = 8;
 
   explicit Order(std::uint64_t seed) : random_(seed) {}
 
-  /// All rows of a block of data of n rows, in a new order; to be read by rows(first, last).
+  /// All of n rows, in a new order; to be read by rows(first, last).
   void shuffle(Index n) {
     n_ = n;
-    blocks_.resize((n + block - 1) / block);
-    for (std::size_t p = 0; p < blocks_.size(); ++p) blocks_[p] = static_cast<std::uint32_t>(p);
-    for (std::size_t p = blocks_.size(); p > 1; --p) std::swap(blocks_[p - 1], blocks_[random_.below(p)]);
+    row_blocks_.resize((n + row_block_size - 1) / row_block_size);
+    for (std::size_t p = 0; p < row_blocks_.size(); ++p) row_blocks_[p] = static_cast<std::uint32_t>(p);
+    for (std::size_t p = row_blocks_.size(); p > 1; --p) std::swap(row_blocks_[p - 1], row_blocks_[random_.below(p)]);
   }
 
-  Index n_blocks() const { return static_cast<Index>(blocks_.size()); }
-  /// Of so many blocks; the short one counts as the last.
-  Index n_rows(Index from, Index to) const { return std::min(n_, to * block) - std::min(n_, from * block); }
-  Index first(Index p) const { return Index{blocks_[p]} * block; }
-  Index last(Index p) const { return std::min(n_, first(p) + block); }
+  Index n_row_blocks() const { return static_cast<Index>(row_blocks_.size()); }
+  /// In row blocks from .. to - 1; the short one counts as the last.
+  Index n_rows(Index from, Index to) const {
+    return std::min(n_, to * row_block_size) - std::min(n_, from * row_block_size);
+  }
+  Index first(Index p) const { return Index{row_blocks_[p]} * row_block_size; }
+  Index last(Index p) const { return std::min(n_, first(p) + row_block_size); }
 
  private:
   Random random_;
   Index n_ = 0;
-  std::vector<std::uint32_t> blocks_;
+  std::vector<std::uint32_t> row_blocks_;
 };
 
 }  // namespace ordsvm::linear

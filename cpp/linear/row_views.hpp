@@ -4,9 +4,9 @@
 #include <map>
 #include <variant>
 
-#include "../buffer.hpp"
-#include "../kernels.hpp"
-#include "../threads.hpp"
+#include "base/buffer.hpp"
+#include "base/views.hpp"
+#include "parallel/team.hpp"
 
 namespace ordsvm::linear {
 
@@ -54,7 +54,7 @@ inline Index count(const Rows& rows) {
   return std::visit([](const auto& view) { return view.n_rows; }, rows);
 }
 
-/// Which samples the rows of a block are: neighbours, or those that a list names.
+/// Which samples the rows of a row block are: neighbours, or those that a list names.
 struct Place {
   Index first = 0;
   const Index* listed = nullptr;
@@ -101,7 +101,7 @@ class SquaredNorms {
   std::uint32_t row_ = 0;
 };
 
-/// norms[i] = |x_i|^2 for the rows of a block.
+/// norms[i] = |x_i|^2 for the rows of a row block.
 inline void squared_norms(const Rows& rows, float* norms, int n_threads) {
   std::visit(
       [&](const auto& view) {

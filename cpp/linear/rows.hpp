@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "row_views.hpp"
+#include "linear/row_views.hpp"
 
 namespace ordsvm::linear {
 

@@ -1,36 +1,36 @@
-#include "thresholds.hpp"
+#include "linear/thresholds.hpp"
 
 #include <limits>
 #include <utility>
 
-#include "../dispatch.hpp"
-#include "gather.hpp"
+#include "linear/gather.hpp"
+#include "simd/dispatch.hpp"
 
 namespace ordsvm::linear {
 namespace {
 
-/// The table in the precision of the weights.
+/// The coding in the precision of the weights.
 template <class W>
-struct TypedTable {
+struct TypedCoding {
   std::vector<W> side, cap;
   Index n_thresholds;
   static constexpr W unbounded = std::numeric_limits<W>::max() / 64;
 
-  explicit TypedTable(const ThresholdTable& table)
-      : side(table.sign.begin(), table.sign.end()),
-        cap(table.cap.begin(), table.cap.end()),
-        n_thresholds(table.n_thresholds) {}
+  explicit TypedCoding(const ThresholdCoding& coding)
+      : side(coding.sign.begin(), coding.sign.end()),
+        cap(coding.cap.begin(), coding.cap.end()),
+        n_thresholds(coding.n_thresholds) {}
 };
 
 /// All that a visit reads and writes.
 template <class W>
-struct State {
+struct VisitState {
   W* weights;
   W* variables;  // t, [sample][threshold]
   W* threshold;
   W* total;  // the sum of t at every threshold, of which the threshold is the negative
-  const TypedTable<W>& table;
-  const Samples& samples;
+  const TypedCoding<W>& coding;
+  const LabelledSamples& samples;
   W rho;
   bool squared;
   const Order& order;
@@ -59,10 +59,10 @@ constexpr W close = is_float<W> ? W(1e-6) : W(1e-13);
 /// Errors of the single steps reach the score |x|^2 / rho times as large. Where |x|^2 dwarfs rho, steps are therefore
 /// taken with rho this share of |x|^2: they are shorter, and still downhill.
 template <class W>
-constexpr W least_share = is_float<W> ? W(1e-3) : W(1e-9);
+constexpr W min_curvature_share = is_float<W> ? W(1e-3) : W(1e-9);
 
 /// The S that equals the sum of the steps it brings about. That sum falls as S rises, so S lies between 0 and the sum
-/// at 0; nor is it so large that all thresholds would want to go back.
+/// at 0; nor is it so large that all thresholds would move back.
 template <class W>
 ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, const W* most, Index m, W norm) {
   W low = 0, high = 0, step = 0, least_wanted = 0, most_wanted = 0;
@@ -94,21 +94,21 @@ ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, cons
 }
 
 template <class View, class W>
-ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Place place, Index i) {
-  const Index m = g.table.n_thresholds, sample = place.sample(i);
+ORDSVM_INLINE void visit_sample(const View& rows, const VisitState<W>& g, Place place, Index i) {
+  const Index m = g.coding.n_thresholds, sample = place.sample(i);
   const auto row = row_of(rows, i);
   const W weight = static_cast<W>(g.samples.weight_of(sample)), norm = static_cast<W>(g.samples.norm[sample]);
-  const W* const sides = g.table.side.data() + g.samples.label[sample] * m;
-  const W* const caps = g.table.cap.data() + g.samples.label[sample] * m;
+  const W* const sides = g.coding.side.data() + g.samples.label[sample] * m;
+  const W* const caps = g.coding.cap.data() + g.samples.label[sample] * m;
   W* const t = g.variables + sample * m;
   W *const wanted = g.work, *const give = wanted + m, *const least = give + m, *const most = least + m;
-  const W f = product(row, g.weights), rho = std::max(g.rho, least_share<W> * norm);
+  const W f = product(row, g.weights), rho = std::max(g.rho, min_curvature_share<W> * norm);
   W gap = 0, loss = 0;
   for (Index k = 0; k < m; ++k) {
     const W side = sides[k], cap = caps[k] * weight, slope = f - g.threshold[k] - side;
     const W miss = -side * slope, error = miss > 0 ? miss : 0, lost = cap * error * (g.squared ? error : W{1});
     const W ridge = g.squared && cap > 0 ? W{0.5} / cap : W{0};
-    const W bound = g.squared && cap > 0 ? g.table.unbounded : cap;
+    const W bound = g.squared && cap > 0 ? g.coding.unbounded : cap;
     loss += lost;
     gap += lost + t[k] * slope + W{0.5} * ridge * t[k] * t[k];
     wanted[k] = -(slope + ridge * t[k]);
@@ -122,7 +122,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Place place
   W moved = 0, sum = 0;
   for (Index k = 0; k < m; ++k) {
     const W free = (wanted[k] - norm * common) * give[k], step = between(free, least[k], most[k]);
-    const W bound = g.squared && caps[k] * weight > 0 ? g.table.unbounded : caps[k] * weight;
+    const W bound = g.squared && caps[k] * weight > 0 ? g.coding.unbounded : caps[k] * weight;
     const W moved_to = free < least[k]  ? (sides[k] > 0 ? 0 : -bound)  // exactly
                        : free > most[k] ? (sides[k] > 0 ? bound : 0)
                                         : t[k] + step;
@@ -137,7 +137,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const State<W>& g, Place place
 }
 
 template <class View, class W>
-ORDSVM_INLINE void visit_rows(const View& rows, const State<W>& g, Place place, Index from, Index to) {
+ORDSVM_INLINE void visit_rows(const View& rows, const VisitState<W>& g, Place place, Index from, Index to) {
   for (Index block = from; block < to; ++block) {
     const Index last = g.order.last(block);
     const Index then = block + 1 < to ? g.order.first(block + 1) : g.order.first(block);
@@ -148,9 +148,9 @@ ORDSVM_INLINE void visit_rows(const View& rows, const State<W>& g, Place place, 
   }
 }
 
-#define ORDSVM_VISIT(VIEW, W)                                                                          \
-  ORDSVM_DISPATCH void visit(const VIEW& rows, const State<W>& g, Place place, Index from, Index to) { \
-    visit_rows(rows, g, place, from, to);                                                              \
+#define ORDSVM_VISIT(VIEW, W)                                                                               \
+  ORDSVM_DISPATCH void visit(const VIEW& rows, const VisitState<W>& g, Place place, Index from, Index to) { \
+    visit_rows(rows, g, place, from, to);                                                                   \
   }
 #define ORDSVM_VISIT_BOTH(VIEW) ORDSVM_VISIT(VIEW, float) ORDSVM_VISIT(VIEW, double)
 ORDSVM_VISIT_BOTH(CsrFloat)
@@ -163,19 +163,20 @@ ORDSVM_VISIT_BOTH(DenseView<double>)
 template <class W>
 class ThresholdMachine final : public Machine {
  public:
-  ThresholdMachine(const ThresholdTable& table, const Samples& samples, Index n_features, const Options& options)
+  ThresholdMachine(const ThresholdCoding& coding, const LabelledSamples& samples, Index n_features,
+                   const Options& options)
       : Machine(n_features, 1),
-        table_(table),
-        typed_(table),
+        coding_(coding),
+        typed_(coding),
         samples_(samples),
         options_(options),
         order_(options.seed),
         weights_(n_features),
-        variables_(static_cast<Index>(samples.label.size()) * table.n_thresholds),
-        threshold_(table.n_thresholds, 0),
-        total_(table.n_thresholds, 0),
-        counted_(table.n_thresholds, 0),
-        work_(4 * table.n_thresholds),
+        variables_(static_cast<Index>(samples.label.size()) * coding.n_thresholds),
+        threshold_(coding.n_thresholds, 0),
+        total_(coding.n_thresholds, 0),
+        counted_(coding.n_thresholds, 0),
+        work_(4 * coding.n_thresholds),
         seen_(static_cast<Index>(samples.label.size())) {}
 
   Sums take_sums() override {
@@ -211,7 +212,7 @@ class ThresholdMachine final : public Machine {
   void set_biases(std::span<const double> values) override {
     std::copy(values.begin(), values.end(), threshold_.begin());
   }
-  Index n_variables() const override { return table_.n_thresholds; }
+  Index n_variables() const override { return coding_.n_thresholds; }
   void get_variables(Index i, double* out) const override {
     for (Index k = 0; k < n_variables(); ++k) out[k] = variable(i, k);
   }
@@ -230,18 +231,18 @@ class ThresholdMachine final : public Machine {
   void visit(int, const Rows& rows, Place place, Index part, Index parts) override {
     if (part == 0) order_.shuffle(count(rows));
     if (seen_.turns_late()) sums_.gap = sums_.loss = 0.0;
-    const State<W> state{weights_.data(),
-                         variables_.data(),
-                         threshold_.data(),
-                         total_.data(),
-                         typed_,
-                         samples_,
-                         static_cast<W>(options_.rho),
-                         options_.squared,
-                         order_,
-                         sums_,
-                         work_.data()};
-    const Index from = order_.n_blocks() * part / parts, to = order_.n_blocks() * (part + 1) / parts;
+    const VisitState<W> state{weights_.data(),
+                              variables_.data(),
+                              threshold_.data(),
+                              total_.data(),
+                              typed_,
+                              samples_,
+                              static_cast<W>(options_.rho),
+                              options_.squared,
+                              order_,
+                              sums_,
+                              work_.data()};
+    const Index from = order_.n_row_blocks() * part / parts, to = order_.n_row_blocks() * (part + 1) / parts;
     std::visit([&](const auto& view) { linear::visit(view, state, place, from, to); }, rows);
     seen_.add(order_.n_rows(from, to));
   }
@@ -264,15 +265,15 @@ class ThresholdMachine final : public Machine {
   double variable(Index i, Index k) const { return in_box(i, k, variables_.data()[i * n_variables() + k]); }
   double in_box(Index i, Index k, double t) const {
     const Index at = samples_.label[i] * n_variables() + k;
-    const double cap = table_.cap[at] * samples_.weight_of(i);
+    const double cap = coding_.cap[at] * samples_.weight_of(i);
     const double bound = options_.squared && cap > 0 ? std::numeric_limits<double>::infinity() : cap;
-    return table_.sign[at] > 0 ? std::clamp(t, 0.0, bound) : std::clamp(t, -bound, 0.0);
+    return coding_.sign[at] > 0 ? std::clamp(t, 0.0, bound) : std::clamp(t, -bound, 0.0);
   }
 
   void add_proof(Index i, const double* product, Sums& sums) const override {
     for (Index k = 0; k < n_variables(); ++k) {
       const Index at = samples_.label[i] * n_variables() + k;
-      const double side = table_.sign[at], cap = table_.cap[at] * samples_.weight_of(i);
+      const double side = coding_.sign[at], cap = coding_.cap[at] * samples_.weight_of(i);
       const double t = variable(i, k), slope = *product - threshold_[k] - side;
       const double error = std::max(0.0, -side * slope), ridge = options_.squared && cap > 0 ? 0.5 / cap : 0.0;
       const double bound = options_.squared && cap > 0 ? std::numeric_limits<double>::infinity() : cap;
@@ -294,9 +295,9 @@ class ThresholdMachine final : public Machine {
     return {primal, dual};
   }
 
-  ThresholdTable table_;
-  TypedTable<W> typed_;
-  Samples samples_;
+  ThresholdCoding coding_;
+  TypedCoding<W> typed_;
+  LabelledSamples samples_;
   Options options_;
   Order order_;
   Buffer<W> weights_, variables_;
@@ -307,10 +308,10 @@ class ThresholdMachine final : public Machine {
 
 }  // namespace
 
-std::unique_ptr<Machine> make_thresholds(const ThresholdTable& table, const Samples& samples, Index n_features,
-                                         const Options& options) {
-  if (options.precise) return std::make_unique<ThresholdMachine<double>>(table, samples, n_features, options);
-  return std::make_unique<ThresholdMachine<float>>(table, samples, n_features, options);
+std::unique_ptr<Machine> make_thresholds(const ThresholdCoding& coding, const LabelledSamples& samples,
+                                         Index n_features, const Options& options) {
+  if (options.precise) return std::make_unique<ThresholdMachine<double>>(coding, samples, n_features, options);
+  return std::make_unique<ThresholdMachine<float>>(coding, samples, n_features, options);
 }
 
 }  // namespace ordsvm::linear

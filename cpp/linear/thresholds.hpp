@@ -7,21 +7,21 @@
 //           Delta_k(S) = clip((b_k + sign_k - f - |x_i|^2 S) / rho, what the box leaves), S = sum_k Delta_k(S): one
 //           equation in one unknown, solved by Newton's method within a bracket.
 // Bias      thresholds are proximal, as the biases in lanes.hpp are.
-// Stops     by whoever drives it, see machine.hpp.
+// Stops     outside: the caller decides by the sums of a pass, see machine.hpp.
 #pragma once
 
-#include "lanes.hpp"
+#include "linear/lanes.hpp"
 
 namespace ordsvm::linear {
 
 /// What the label of a sample means at every threshold; [label * n_thresholds + threshold]. cap 0: no such hinge.
-struct ThresholdTable {
+struct ThresholdCoding {
   std::vector<double> sign, cap;
   Index n_labels = 0;
   Index n_thresholds = 0;
 };
 
-std::unique_ptr<Machine> make_thresholds(const ThresholdTable& table, const Samples& samples, Index n_features,
-                                         const Options& options);
+std::unique_ptr<Machine> make_thresholds(const ThresholdCoding& coding, const LabelledSamples& samples,
+                                         Index n_features, const Options& options);
 
 }  // namespace ordsvm::linear

@@ -1,10 +1,10 @@
-// What a trained machine says of samples: f(x) = sum over support vectors v of weight_v k(x, v).
+// Scores of samples by a trained machine: f(x) = sum over support vectors v of weight_v k(x, v).
 #pragma once
 
-#include <functional>
 #include <span>
 
-#include "kernels.hpp"
+#include "base/monitor.hpp"
+#include "kernels/row_source.hpp"
 
 namespace ordsvm::prediction {
 
@@ -14,9 +14,6 @@ struct Weights {
   Index n_machines;
 };
 
-/// Asked now and then by the calling thread; true stops the computation, and so does whatever it throws.
-using Ask = std::function<bool()>;
-
 /// out = k(samples, support) @ weights, row by row. No more of the kernel's values than a panel are in memory at once,
 /// and a row's scores do not depend on what other rows there are, nor on the number of threads.
 ///
@@ -24,9 +21,9 @@ using Ask = std::function<bool()>;
 /// 1 (rbf, laplacian), else in double. CSR data: in double, because norms cancel. Scores are summed in double.
 template <class T>
 void scores(const Kernel& kernel, const DenseView<T>& samples, const DenseView<T>& support, const Weights& weights,
-            std::span<double> out, int n_threads, const Ask& ask);
+            std::span<double> out, int n_threads, const StopCheck& stop_check);
 template <class T, class I>
 void scores(const Kernel& kernel, const CsrView<T, I>& samples, const CsrView<T, I>& support, const Weights& weights,
-            std::span<double> out, int n_threads, const Ask& ask);
+            std::span<double> out, int n_threads, const StopCheck& stop_check);
 
 }  // namespace ordsvm::prediction

@@ -12,10 +12,10 @@
 // that is nearer to its bound than tol; from then on hinges are chosen by (11), which puts those at their bounds.
 #pragma once
 
-#include "coordinate_step.hpp"
-#include "frontier.hpp"
-#include "projections.hpp"
-#include "solvers/solver.hpp"
+#include "base/stopping.hpp"
+#include "optimality/coordinate_step.hpp"
+#include "optimality/frontier.hpp"
+#include "optimality/projections.hpp"
 
 namespace ordsvm {
 
@@ -40,7 +40,7 @@ Worst worst_hinge(const Hinges& hinges, const Frontier<T>& frontier, std::span<c
 
 /// By (9), or by (11) where no projected step is longer than tol; -1 if nothing is left to do. A choice that only
 /// rounding to float makes longer than tol is none.
-template <class T, State S>
+template <class T, ScoreState S>
 Worst choose_hinge(const Hinges& hinges, const S& state, const Projections<T>& projections, const Frontier<T>& frontier,
                    std::span<const double> threshold, double tol) {
   const auto violates = [&](Index v) { return std::abs(slope_of(hinges, state, v)) > tol; };

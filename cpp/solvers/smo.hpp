@@ -29,10 +29,10 @@
 // - In float a pair may violate by rounding alone; it then counts as none.
 #pragma once
 
-#include "frontier.hpp"
-#include "pairs.hpp"
-#include "solvers/solver.hpp"
-#include "states.hpp"
+#include "base/stopping.hpp"
+#include "optimality/frontier.hpp"
+#include "optimality/pairs.hpp"
+#include "optimality/score_state.hpp"
 
 namespace ordsvm {
 
@@ -73,7 +73,7 @@ class Smo {
     const Index up_sample = hinges_.sample[pair_.up];
     const double wanted =
         pairs_.slope(pair_.low, pair_.up) / pair_curvature(state_, low_sample, up_sample, low_row.data());
-    const PairStep step{pair_.low, pair_.up, std::min(wanted, pairs_.room(pair_.low, pair_.up))};
+    const PairStep step{pair_.low, pair_.up, std::min(wanted, pairs_.distance_to_bound(pair_.low, pair_.up))};
     pairs_.apply({&step, 1}, 1.0, [&](Index v) { frontier_.update(v, alpha_[v]); });
     if (low_sample != up_sample) state_.scores().add(step.length, state_.pin(up_sample).data(), low_row.data());
   }

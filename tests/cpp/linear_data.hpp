@@ -11,8 +11,8 @@
 
 namespace ordsvm::linear {
 
-/// Samples with labels, weights (some 0) and targets. Values are few and exact in float; every seventh row is empty; the
-/// sparse kinds name columns in descending order, and twice.
+/// Samples with labels, weights (some 0) and targets. Values are few and exact in float; every seventh row is
+/// empty; the sparse kinds name columns in descending order, and twice.
 struct LinearData {
   Index n, d, n_labels;
   std::vector<double> x, values;
@@ -50,7 +50,7 @@ struct LinearData {
   /// Rows from `first` on, `count` of them.
   Rows part(Index first, Index count) const { return DenseView<double>{x.data() + first * d, count, d}; }
 
-  Samples samples(bool with_targets) const {
+  LabelledSamples samples(bool with_targets) const {
     return {label, weight, with_targets ? std::span<const double>(target) : std::span<const double>(), norm};
   }
 
@@ -65,35 +65,35 @@ struct LinearData {
 };
 
 /// Losses with one side, two or none.
-inline LaneTable random_lanes(ordsvm::Random& random, Index n_labels, Index n_lanes) {
-  LaneTable table{{}, {}, {}, {}, n_labels, n_lanes};
+inline LaneCoding random_lanes(ordsvm::Random& random, Index n_labels, Index n_lanes) {
+  LaneCoding coding{{}, {}, {}, {}, n_labels, n_lanes};
   for (Index at = 0; at < n_labels * n_lanes; ++at) {
-    const double price = random.uniform(0.1, 1.5);
+    const double cap = random.uniform(0.1, 1.5);
     const Index sides = random.index(4);
-    table.lower.push_back(sides == 0 || sides == 2 ? -price : 0.0);
-    table.upper.push_back(sides == 1 || sides == 2 ? price : 0.0);
-    table.offset.push_back(random.uniform(-1.0, 1.0));
-    table.epsilon.push_back(random.uniform(0.0, 0.3));
+    coding.lower.push_back(sides == 0 || sides == 2 ? -cap : 0.0);
+    coding.upper.push_back(sides == 1 || sides == 2 ? cap : 0.0);
+    coding.offset.push_back(random.uniform(-1.0, 1.0));
+    coding.epsilon.push_back(random.uniform(0.0, 0.3));
   }
-  return table;
+  return coding;
 }
 
 /// Signs in no order, and some hinges missing.
-inline ThresholdTable random_thresholds(ordsvm::Random& random, Index n_labels, Index n_thresholds) {
-  ThresholdTable table{{}, {}, n_labels, n_thresholds};
+inline ThresholdCoding random_thresholds(ordsvm::Random& random, Index n_labels, Index n_thresholds) {
+  ThresholdCoding coding{{}, {}, n_labels, n_thresholds};
   for (Index at = 0; at < n_labels * n_thresholds; ++at) {
-    table.sign.push_back(random.chance(0.5) ? 1.0 : -1.0);
-    table.cap.push_back(random.chance(0.8) ? random.uniform(0.1, 1.0) : 0.0);
+    coding.sign.push_back(random.chance(0.5) ? 1.0 : -1.0);
+    coding.cap.push_back(random.chance(0.8) ? random.uniform(0.1, 1.0) : 0.0);
   }
-  return table;
+  return coding;
 }
 
 /// A threshold is a lane that shares its weights with the others.
-inline LaneTable as_lanes(const ThresholdTable& table) {
-  LaneTable lanes{{}, {}, table.sign, {}, table.n_labels, table.n_thresholds};
-  for (std::size_t at = 0; at < table.cap.size(); ++at) {
-    lanes.lower.push_back(table.sign[at] < 0 ? -table.cap[at] : 0.0);
-    lanes.upper.push_back(table.sign[at] > 0 ? table.cap[at] : 0.0);
+inline LaneCoding as_lanes(const ThresholdCoding& coding) {
+  LaneCoding lanes{{}, {}, coding.sign, {}, coding.n_labels, coding.n_thresholds};
+  for (std::size_t at = 0; at < coding.cap.size(); ++at) {
+    lanes.lower.push_back(coding.sign[at] < 0 ? -coding.cap[at] : 0.0);
+    lanes.upper.push_back(coding.sign[at] > 0 ? coding.cap[at] : 0.0);
     lanes.epsilon.push_back(0.0);
   }
   return lanes;
@@ -102,19 +102,19 @@ inline LaneTable as_lanes(const ThresholdTable& table) {
 /// What dual variables [sample][lane] and biases prove.
 class PlainProof {
  public:
-  PlainProof(const LinearData& data, const LaneTable& table, bool shared, const Options& options, bool with_targets)
-      : data_(data), table_(table), shared_(shared), options_(options), with_targets_(with_targets) {}
+  PlainProof(const LinearData& data, const LaneCoding& coding, bool shared, const Options& options, bool with_targets)
+      : data_(data), coding_(coding), shared_(shared), options_(options), with_targets_(with_targets) {}
 
   /// `bias` is added to scores: for thresholds it is their negative.
   Certificate of(const std::vector<double>& beta, const std::vector<double>& bias) {
     in_box_ = true;
     Certificate proof{0.0, 0.0, 0.0};
-    for (Index l = 0; l < table_.n_lanes; ++l) {
+    for (Index l = 0; l < coding_.n_lanes; ++l) {
       const std::vector<double> weights = weights_of(beta, l);
       double total = 0.0;
       for (Index i = 0; i < data_.n; ++i) {
-        total += beta[i * table_.n_lanes + l];
-        add(i, l, beta[i * table_.n_lanes + l], score(i, weights) + (options_.intercept ? bias[l] : 0.0), proof);
+        total += beta[i * coding_.n_lanes + l];
+        add(i, l, beta[i * coding_.n_lanes + l], score(i, weights) + (options_.intercept ? bias[l] : 0.0), proof);
       }
       const double squares = shared_ && l > 0 ? 0.0 : score_of_itself(weights);
       proof.primal += 0.5 * (squares + (options_.intercept ? bias[l] * bias[l] : 0.0));
@@ -128,9 +128,9 @@ class PlainProof {
   std::vector<double> weights_of(const std::vector<double>& beta, Index lane) const {
     std::vector<double> weights(data_.d, 0.0);
     for (Index i = 0; i < data_.n; ++i)
-      for (Index l = 0; l < table_.n_lanes; ++l)
+      for (Index l = 0; l < coding_.n_lanes; ++l)
         for (Index j = 0; j < data_.d && (shared_ || l == lane); ++j)
-          weights[j] += beta[i * table_.n_lanes + l] * data_.x[i * data_.d + j];
+          weights[j] += beta[i * coding_.n_lanes + l] * data_.x[i * data_.d + j];
     return weights;
   }
   double score(Index i, const std::vector<double>& weights) const {
@@ -146,9 +146,9 @@ class PlainProof {
 
   /// Loss, conjugate and violation of one sample in one lane.
   void add(Index i, Index l, double beta, double score, Certificate& proof) {
-    const Index at = data_.label[i] * table_.n_lanes + l;
-    const double up = data_.weight[i] * table_.upper[at], down = -data_.weight[i] * table_.lower[at];
-    const double offset = table_.offset[at] + (with_targets_ ? data_.target[i] : 0.0), epsilon = table_.epsilon[at];
+    const Index at = data_.label[i] * coding_.n_lanes + l;
+    const double up = data_.weight[i] * coding_.upper[at], down = -data_.weight[i] * coding_.lower[at];
+    const double offset = coding_.offset[at] + (with_targets_ ? data_.target[i] : 0.0), epsilon = coding_.epsilon[at];
     const double too_low = std::max(0.0, offset - epsilon - score), too_high = std::max(0.0, score - offset - epsilon);
     const double bend = options_.squared && beta != 0.0 ? beta / (2.0 * (beta > 0.0 ? up : down)) : 0.0;
     const bool squared = options_.squared;
@@ -163,7 +163,7 @@ class PlainProof {
 
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   const LinearData& data_;
-  const LaneTable& table_;
+  const LaneCoding& coding_;
   bool shared_;
   Options options_;
   bool with_targets_, in_box_ = true;

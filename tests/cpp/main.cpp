@@ -1,5 +1,5 @@
 // Runs the tests whose names contain the first argument (all of them without one). Says a line about every file, and
-// one about every test that failed or was asked for.
+// one about every test that failed or was named.
 #include <algorithm>
 #include <chrono>
 #include <cstring>

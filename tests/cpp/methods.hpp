@@ -24,20 +24,20 @@ Outcome run(const Hinges& hinges, RowCache<T>& cache, Method method, const Limit
 }
 
 struct Case {
-  Table table;
+  HingeTable table;
   Method method;
 };
 
 /// A problem of every kind on the same data.
 inline std::vector<Case> cases_on(const Data& data) {
-  const Table free = implicit_table(data, Thresholds::free, 2.0),
-              ordered = explicit_table(data, Thresholds::ordered, 2.0);
+  const HingeTable free = implicit_table(data, Treatment::free, 2.0),
+                   ordered = explicit_table(data, Treatment::ordered, 2.0);
   return {{free, Method::smo_mvp},
           {free, Method::smo_second_order},
           {ordered, Method::smo_mvp},
           {ordered, Method::smo_second_order},
-          {implicit_table(data, Thresholds::penalized, 2.0), Method::gcd},
-          {regression_table(data, Thresholds::none, 2.0), Method::gcd}};
+          {implicit_table(data, Treatment::penalized, 2.0), Method::gcd},
+          {regression_table(data, Treatment::none, 2.0), Method::gcd}};
 }
 
 /// `function(table, method, options)` for every case in both precisions.

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "kernels.hpp"
+#include "kernels/row_source.hpp"
 
 namespace ordsvm {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
-#include "table.hpp"
+#include "hinge_table.hpp"
+#include "kernels/row_source.hpp"
 
 namespace ordsvm::plain {
 
@@ -51,7 +51,7 @@ inline std::vector<double> kernel_matrix(const Kernel& kernel, const std::vector
 /// A point of the dual and all that follows from it.
 class Point {
  public:
-  Point(const Table& table, const std::vector<double>& matrix, const std::vector<double>& alpha)
+  Point(const HingeTable& table, const std::vector<double>& matrix, const std::vector<double>& alpha)
       : table_(table), alpha_(alpha), beta_(table.n_samples, 0.0), gamma_(table.n_thresholds, 0.0) {
     for (Index v = 0; v < table.size(); ++v) {
       beta_[table.sample[v]] += table.sign[v] * alpha[v];
@@ -76,9 +76,9 @@ class Point {
   /// How far the thresholds' constraints are broken: gamma = 0, or mu >= 0 and its last = 0.
   double infeasibility() const {
     double worst = 0.0;
-    if (table_.treatment == Thresholds::free)
+    if (table_.treatment == Treatment::free)
       for (const double gamma : gamma_) worst = std::max(worst, std::abs(gamma));
-    if (table_.treatment == Thresholds::ordered) {
+    if (table_.treatment == Treatment::ordered) {
       for (const double mu : mu_) worst = std::max(worst, -mu);
       worst = std::max(worst, std::abs(mu_.back()));
     }
@@ -98,7 +98,7 @@ class Point {
     return worst;
   }
 
-  /// Thresholds for the primal: given by gamma, or in the middle of where the hinges want them.
+  /// Thresholds for the primal: given by gamma, or the middle of the minimisers.
   std::vector<double> thresholds() const {
     std::vector<double> b;
     for (Index k = 0; k < table_.n_thresholds; ++k) {
@@ -133,8 +133,8 @@ class Point {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr double active = 1e-10;  // a mu below it is rounding
 
-  bool is_penalized() const { return table_.treatment == Thresholds::penalized; }
-  bool is_box() const { return is_penalized() || table_.treatment == Thresholds::none; }
+  bool is_penalized() const { return table_.treatment == Treatment::penalized; }
+  bool is_box() const { return is_penalized() || table_.treatment == Treatment::none; }
   double box_threshold(Index k) const { return is_penalized() ? -gamma_[k] : 0.0; }
 
   static double square(const std::vector<double>& x) { return dot(x.data(), x.data(), static_cast<Index>(x.size())); }
@@ -149,7 +149,7 @@ class Point {
 
   /// May gamma fall at threshold `low` while it rises as much at `up`?
   bool may_pair(Index low, Index up) const {
-    if (table_.treatment == Thresholds::free) return low == up;
+    if (table_.treatment == Treatment::free) return low == up;
     for (Index k = up + 1; k <= low; ++k)
       if (mu_[k] <= active) return false;
     return true;
@@ -169,7 +169,7 @@ class Point {
     }
   }
 
-  const Table& table_;
+  const HingeTable& table_;
   const std::vector<double>& alpha_;
   std::vector<double> beta_, gamma_, mu_, score_;
   std::vector<double> up_, low_;  // b_up and b_low of every threshold

@@ -3,15 +3,15 @@
 
 #include <string>
 
+#include "base/stopping.hpp"
 #include "check.hpp"
+#include "hinge_table.hpp"
+#include "optimality/score_state.hpp"
 #include "plain.hpp"
-#include "solvers/solver.hpp"
-#include "states.hpp"
-#include "table.hpp"
 
 namespace ordsvm {
 
-inline std::string name(Thresholds treatment) {
+inline std::string name(Treatment treatment) {
   return std::vector<const char*>{"none", "penalised", "free", "ordered"}[static_cast<int>(treatment)];
 }
 
@@ -49,12 +49,12 @@ inline constexpr Options single{1e-4, many_steps, large_cache, false};
 struct Fit {
   Outcome outcome;
   std::vector<double> alpha, score, threshold;
-  Index active = -1;     // hinges in the game, where the solver says it
-  bool settles = false;  // whether scores of samples without support may be those of float rows: block/settled.hpp
+  Index active = -1;     // hinges that are not shrunk, where the solver counts them
+  bool screens = false;  // whether scores of samples without support may be those of float rows: block/screening.hpp
 
   Variables variables() { return {alpha, score, threshold, {&active, 1}}; }
 
-  static Fit zero(const Table& table) {
+  static Fit zero(const HingeTable& table) {
     return {{},
             std::vector<double>(table.size(), 0.0),
             std::vector<double>(table.n_samples, 0.0),
@@ -70,7 +70,7 @@ inline bool same(const Fit& a, const Fit& b) {
 inline bool go_on(Index, Index) { return false; }
 
 template <class Solver>
-bool settles_samples(const Solver&) {
+bool screens_samples(const Solver&) {
   return false;
 }
 
@@ -84,16 +84,16 @@ Outcome run_with_rows(const Hinges& hinges, const RowSource& rows, const Solver&
 
 /// Changes `fit`, from which it starts, even when it ends by an exception.
 template <class Solver>
-void solve_from(Fit& fit, const Table& table, const RowSource& rows, const Solver& solver, const Options& options,
+void solve_from(Fit& fit, const HingeTable& table, const RowSource& rows, const Solver& solver, const Options& options,
                 Monitor monitor = Monitor(go_on)) {
   const Hinges hinges = table.hinges();
-  fit.settles = settles_samples(solver);
+  fit.screens = screens_samples(solver);
   fit.outcome = options.double_rows ? run_with_rows<double>(hinges, rows, solver, options, fit.variables(), monitor)
                                     : run_with_rows<float>(hinges, rows, solver, options, fit.variables(), monitor);
 }
 
 template <class Solver>
-Fit solve(const Table& table, const RowSource& rows, const Solver& solver, const Options& options,
+Fit solve(const HingeTable& table, const RowSource& rows, const Solver& solver, const Options& options,
           Monitor monitor = Monitor(go_on)) {
   Fit fit = Fit::zero(table);
   solve_from(fit, table, rows, solver, options, std::move(monitor));
@@ -106,25 +106,25 @@ inline double largest_difference(const std::vector<double>& a, const std::vector
   return worst;
 }
 
-inline double total_cap(const Table& table) { return std::accumulate(table.cap.begin(), table.cap.end(), 0.0); }
+inline double total_cap(const HingeTable& table) { return std::accumulate(table.cap.begin(), table.cap.end(), 0.0); }
 
 /// Scores and thresholds belong to alpha, which is feasible, whether or not the solver has got to its end.
-inline void check_state(const Table& table, const Space& space, const Fit& fit, double precision) {
+inline void check_state(const HingeTable& table, const Space& space, const Fit& fit, double precision) {
   const plain::Point point(table, space.matrix, fit.alpha);
   CHECK(point.is_in_box());
   CHECK(point.infeasibility() <= 1e-10);
-  std::vector<char> matters(table.n_samples, !fit.settles);
+  std::vector<char> matters(table.n_samples, !fit.screens);
   for (Index v = 0; v < table.size(); ++v) matters[table.sample[v]] |= fit.alpha[v] > 0.0;
   for (Index i = 0; i < table.n_samples; ++i)
     CHECK(std::abs(fit.score[i] - point.score()[i]) <= (matters[i] ? precision : std::max(precision, 1e-4)));
   std::vector<double> expected(table.n_thresholds, 0.0);  // what is not penalised is not touched
-  if (table.treatment == Thresholds::penalized)
+  if (table.treatment == Treatment::penalized)
     for (Index k = 0; k < table.n_thresholds; ++k) expected[k] = -point.gamma()[k];
   CHECK(largest_difference(fit.threshold, expected) <= 1e-9);
 }
 
 /// The fit is an optimum within the tolerance: with slopes of tol at most, P - D <= tol * sum of caps.
-inline void check_optimum(const Table& table, const Space& space, const Fit& fit, double tol) {
+inline void check_optimum(const HingeTable& table, const Space& space, const Fit& fit, double tol) {
   CHECK(fit.outcome.status == Status::converged);
   check_state(table, space, fit, 1e-9);
   const plain::Point point(table, space.matrix, fit.alpha);
@@ -134,7 +134,7 @@ inline void check_optimum(const Table& table, const Space& space, const Fit& fit
 }
 
 template <class Solver>
-void check_all_precisions(const Table& table, const Space& space, const Solver& solver) {
+void check_all_precisions(const HingeTable& table, const Space& space, const Solver& solver) {
   for (const Options& options : {precise, single}) {
     const check::Context here(name(solver) + ", " + name(table.treatment) +
                               (options.double_rows ? ", double" : ", float"));

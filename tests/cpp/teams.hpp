@@ -2,8 +2,8 @@
 #pragma once
 
 #include "methods.hpp"
-#include "solvers/asygcd.hpp"
-#include "solvers/asyorgcd.hpp"
+#include "solvers/async/asygcd.hpp"
+#include "solvers/async/asyorgcd.hpp"
 
 namespace ordsvm {
 
@@ -59,7 +59,7 @@ void for_variants(const std::vector<int>& thread_counts, Function function) {
 
 /// A run in either precision finds the optimum, and as good a one as a single thread: both duals are within tol times
 /// the sum of caps of the largest.
-inline void check_team(const Table& table, const Space& space, const Parallel& solver) {
+inline void check_team(const HingeTable& table, const Space& space, const Parallel& solver) {
   for (const Options& options : {coarse, coarse_single}) {
     const check::Context here(name(table.treatment) + (options.double_rows ? ", double" : ", float"));
     const Fit fit = solve(table, *space.rows, solver, options);

@@ -10,8 +10,8 @@ TEST(teams_of_all_sizes_find_the_optimum) {
   Random random(70);
   const Data data(random, 14, 2, 4, 1.0);
   const Space space(rbf, data);
-  const Table regression = regression_table(data, Thresholds::none, 1.0);
-  const Table ordinal = implicit_table(data, Thresholds::penalized, 1.0);
+  const HingeTable regression = regression_table(data, Treatment::none, 1.0);
+  const HingeTable ordinal = implicit_table(data, Treatment::penalized, 1.0);
   for_variants({1, 2, 4, 8}, [&](const Parallel& solver) {
     check_team(regression, space, solver);
     check_team(ordinal, space, solver);
@@ -22,10 +22,10 @@ TEST(teams_find_the_optimum_of_all_box_problems) {
   Random random(71);
   const Data data(random, 21, 2, 3, 3.0);
   const Space space(rbf, data);
-  for (const Table& table :
-       {classification_table(data, Thresholds::none, 2.0), classification_table(data, Thresholds::penalized, 2.0),
-        regression_table(data, Thresholds::penalized, 0.5),
-        with_random_caps(explicit_table(data, Thresholds::penalized, 0.5), random)})
+  for (const HingeTable& table :
+       {classification_table(data, Treatment::none, 2.0), classification_table(data, Treatment::penalized, 2.0),
+        regression_table(data, Treatment::penalized, 0.5),
+        with_random_caps(explicit_table(data, Treatment::penalized, 0.5), random)})
     for_variants({3}, [&](const Parallel& solver) { check_team(table, space, solver); });
 }
 
@@ -33,8 +33,8 @@ TEST(one_thread_takes_the_steps_of_gcd) {
   Random random(72);
   const Data data(random, 20, 2, 4, 1.0);
   const Space space(rbf, data);
-  for (const Table& table :
-       {implicit_table(data, Thresholds::penalized, 0.7), regression_table(data, Thresholds::none, 0.7)})
+  for (const HingeTable& table :
+       {implicit_table(data, Treatment::penalized, 0.7), regression_table(data, Treatment::none, 0.7)})
     for_variants({1}, [&](const Parallel& solver) {
       if (solver.team.max_shrink_steps > 0) return;  // chooses among fewer hinges
       for (const Index max_steps : {1, 2, 9, 10, 11, 40}) {
@@ -53,8 +53,8 @@ TEST(teams_find_the_optimum_again_and_again) {
     const check::Context here("round " + std::to_string(round));
     const Data data(random, 10 + random.index(10), 2, 3, 1.0);
     const Space space(rbf, data);
-    const Table table =
-        round % 2 ? implicit_table(data, Thresholds::penalized, 1.0) : regression_table(data, Thresholds::none, 1.0);
+    const HingeTable table =
+        round % 2 ? implicit_table(data, Treatment::penalized, 1.0) : regression_table(data, Treatment::none, 1.0);
     for_variants({2, 5}, [&](const Parallel& solver) {
       if (solver.is_orgcd() && round > 1) return;  // nothing in it depends on chance
       const Options& options = round % 3 ? coarse : coarse_single;
@@ -71,8 +71,8 @@ TEST(teams_on_duplicated_samples) {
     const check::Context here(kernel.kind == KernelKind::linear ? "linear" : "rbf");
     const Space space(kernel, data);
     for_variants({3}, [&](const Parallel& solver) {
-      check_team(implicit_table(data, Thresholds::penalized, 0.5), space, solver);
-      check_team(classification_table(data, Thresholds::none, 0.5), space, solver);
+      check_team(implicit_table(data, Treatment::penalized, 0.5), space, solver);
+      check_team(classification_table(data, Treatment::none, 0.5), space, solver);
     });
   }
 }
@@ -82,8 +82,8 @@ TEST(threads_that_get_in_each_others_way_find_the_optimum) {
   const Data data(random, 16, 2, 2, 2.0);
   const Space space({KernelKind::rbf, 0.05, 0.0, 3.0}, data);  // every step moves every score almost as much as its own
   for_variants({4}, [&](const Parallel& solver) {
-    check_team(classification_table(data, Thresholds::none, 1.0), space, solver);
-    check_team(classification_table(data, Thresholds::penalized, 1.0), space, solver);
+    check_team(classification_table(data, Treatment::none, 1.0), space, solver);
+    check_team(classification_table(data, Treatment::penalized, 1.0), space, solver);
   });
 }
 
@@ -96,8 +96,8 @@ TEST(threads_that_wait_for_longer_steps_find_the_optimum) {
       if (solver.is_orgcd()) return;
       const check::Context here("pace " + std::to_string(pace));
       solver.team.pace = pace;
-      check_team(implicit_table(data, Thresholds::penalized, 1.0), space, solver);
-      check_team(regression_table(data, Thresholds::none, 1.0), space, solver);
+      check_team(implicit_table(data, Treatment::penalized, 1.0), space, solver);
+      check_team(regression_table(data, Treatment::none, 1.0), space, solver);
     });
 }
 
@@ -108,8 +108,8 @@ TEST(more_threads_than_samples_or_hinges) {
     const Data data(random, n, 2, 2, 1.0);
     const Space space(rbf, data);
     for_variants({5}, [&](const Parallel& solver) {
-      check_team(implicit_table(data, Thresholds::penalized, 1.0), space, solver);
-      check_team(regression_table(data, Thresholds::none, 1.0), space, solver);
+      check_team(implicit_table(data, Treatment::penalized, 1.0), space, solver);
+      check_team(regression_table(data, Treatment::none, 1.0), space, solver);
     });
   }
 }
@@ -117,9 +117,9 @@ TEST(more_threads_than_samples_or_hinges) {
 TEST(teams_without_hinges_are_done_at_once) {
   const std::vector<double> x = {2.0, 3.0};
   const Space space(linear, x, 2, 1);
-  for (const Thresholds treatment : {Thresholds::none, Thresholds::penalized})
+  for (const Treatment treatment : {Treatment::none, Treatment::penalized})
     for_variants({1, 3}, [&](const Parallel& solver) {
-      const Fit fit = solve(Table{2, 2, treatment}, *space.rows, solver, precise);
+      const Fit fit = solve(HingeTable{2, 2, treatment}, *space.rows, solver, precise);
       CHECK(fit.outcome.status == Status::converged);
       CHECK(fit.outcome.steps == 0 && fit.outcome.kernel_rows == 0);
     });
@@ -129,8 +129,8 @@ TEST(samples_and_thresholds_without_hinges_are_passed_over) {
   Random random(77);
   const Data data(random, 20, 2, 4, 1.0);
   const Space space(rbf, data);
-  const Table all = implicit_table(data, Thresholds::penalized, 1.0);
-  Table some{data.n, 3, Thresholds::penalized};
+  const HingeTable all = implicit_table(data, Treatment::penalized, 1.0);
+  HingeTable some{data.n, 3, Treatment::penalized};
   for (Index v = 0; v < all.size(); ++v)
     if (all.threshold[v] != 1 && all.sample[v] >= 7 && all.sample[v] % 3 > 0)  // the first third has nothing at all
       some.add(all.sample[v], all.threshold[v], all.sign[v], all.offset[v], all.cap[v]);
@@ -141,7 +141,7 @@ TEST(teams_with_a_cache_of_two_rows) {
   Random random(78);
   const Data data(random, 20, 2, 4, 1.0);
   const Space space(rbf, data);
-  const Table table = implicit_table(data, Thresholds::penalized, 1.0);
+  const HingeTable table = implicit_table(data, Treatment::penalized, 1.0);
   for_variants({5}, [&](const Parallel& solver) {
     for (Options options : {coarse, coarse_single}) {
       options.cache_bytes = 2 * data.n * (options.double_rows ? sizeof(double) : sizeof(float));
@@ -156,8 +156,8 @@ TEST(two_teams_share_a_cache) {
   Random random(79);
   const Data data(random, 20, 2, 4, 1.0);
   const Space space(rbf, data);
-  const std::vector<Table> tables = {implicit_table(data, Thresholds::penalized, 1.0),
-                                     regression_table(data, Thresholds::none, 1.0)};
+  const std::vector<HingeTable> tables = {implicit_table(data, Treatment::penalized, 1.0),
+                                          regression_table(data, Treatment::none, 1.0)};
   for (const Index rows : {2, 7}) {
     RowCache<float> cache(*space.rows, rows * data.n * sizeof(float));
     for_variants({3}, [&](const Parallel& solver) {

@@ -11,7 +11,7 @@ struct Ordinal {
   Random random{80};
   Data data{random, 20, 2, 4, 1.0};
   Space space{rbf, data};
-  Table table = implicit_table(data, Thresholds::penalized, 1.0);
+  HingeTable table = implicit_table(data, Treatment::penalized, 1.0);
 
   /// Room for so few float rows that hardly a step finds its row there.
   Options with_two_rows() const { return {1e-3, many_steps, 2 * data.n * sizeof(float), false}; }
@@ -59,7 +59,7 @@ TEST(teams_get_a_tighter_tolerance_from_a_strict_judge) {
     Fit fit = Fit::zero(problem.table);
     const auto judge = [&](double tol, double violation) {
       asked.push_back(tol);
-      check_state(problem.table, problem.space, fit, 1e-9);  // it is asked about exact scores
+      check_state(problem.table, problem.space, fit, 1e-9);  // the report comes with exact scores
       const plain::Point point(problem.table, problem.space.matrix, fit.alpha);
       CHECK(violation <= tol && point.violation() <= violation + 1e-9);  // AsyAGCD's is the spread, M - m
       return asked.size() < 3 ? 0.1 * tol : tol;
@@ -97,7 +97,7 @@ TEST(a_team_that_finds_nothing_to_do_is_right) {
   for (int round = 0; round < 5; ++round) {
     const Data data(random, 10, 2, 3, 1.0);
     const Space space(rbf, data);
-    const Table table = implicit_table(data, Thresholds::penalized, 0.5);
+    const HingeTable table = implicit_table(data, Treatment::penalized, 0.5);
     for_variants({3}, [&](const Parallel& solver) {
       const SlowRows slow(*space.rows, microseconds(20), microseconds(0));
       const Fit fit = solve(table, slow, solver, {1e-2, many_steps, 2 * data.n * sizeof(float), false});
@@ -125,7 +125,7 @@ TEST(asyorgcd_does_the_same_every_time) {
 
 TEST(asyorgcd_never_loses_ground) {
   Ordinal problem;
-  problem.space = Space({KernelKind::rbf, 0.05, 0.0, 3.0}, problem.data);  // blocks get in each other's way
+  problem.space = Space({KernelKind::rbf, 0.05, 0.0, 3.0}, problem.data);  // shares work against each other
   for (const Index max_inner_steps : {2, 20, 200}) {
     const Parallel solver{{5, Partition::sample}, max_inner_steps};
     const check::Context here(name(solver));
@@ -163,7 +163,7 @@ TEST(reports_of_teams_show_a_feasible_alpha) {
     solve_from(fit, problem.table, slow, solver, options, std::move(monitor));
     check_state(problem.table, problem.space, fit, 1e-9);
     CHECK(reports > 0 && last_steps <= fit.outcome.steps && last_rows <= fit.outcome.kernel_rows);
-    CHECK((least_active < problem.table.size()) == (shrinks(solver) || solver.is_orgcd()));  // AsyORGCD says -1
+    CHECK((least_active < problem.table.size()) == (shrinks(solver) || solver.is_orgcd()));  // AsyORGCD leaves -1
   });
 }
 

@@ -1,11 +1,11 @@
 // The block method: its kernel products by the formula, its optima by the definitions, its threads by each other.
-#include "block/block_smo.hpp"
-#include "block/exact.hpp"
-#include "block/samples.hpp"
 #include "check.hpp"
-#include "dispatch.hpp"
+#include "kernels/tiles/exact.hpp"
+#include "kernels/tiles/samples.hpp"
 #include "odd_rows.hpp"
+#include "simd/dispatch.hpp"
 #include "solve.hpp"
+#include "solvers/block/block_smo.hpp"
 
 namespace ordsvm {
 
@@ -15,7 +15,7 @@ struct Blocked {
   int n_threads;
 };
 
-bool settles_samples(const Blocked&) { return true; }
+bool screens_samples(const Blocked&) { return true; }
 
 std::string name(const Blocked& blocked) {
   return "block " + std::to_string(blocked.q1) + ", " + std::to_string(blocked.q2) + ", " +
@@ -33,13 +33,13 @@ namespace {
 
 const std::vector<Blocked> blockeds = {{0, 256, 1}, {16, 4, 1}, {16, 4, 3}, {3, 2, 1}};
 
-std::vector<Table> tables_on(const Data& data, double cap) {
-  std::vector<Table> tables = {explicit_table(data, Thresholds::ordered, cap)};
-  for (const Thresholds treatment : {Thresholds::penalized, Thresholds::free}) {
+std::vector<HingeTable> tables_on(const Data& data, double cap) {
+  std::vector<HingeTable> tables = {explicit_table(data, Treatment::ordered, cap)};
+  for (const Treatment treatment : {Treatment::penalized, Treatment::free}) {
     tables.push_back(implicit_table(data, treatment, cap));
     tables.push_back(explicit_table(data, treatment, cap));
   }
-  for (const Thresholds treatment : {Thresholds::none, Thresholds::penalized, Thresholds::free}) {
+  for (const Treatment treatment : {Treatment::none, Treatment::penalized, Treatment::free}) {
     tables.push_back(classification_table(data, treatment, cap));
     tables.push_back(regression_table(data, treatment, cap));
   }
@@ -51,7 +51,7 @@ TEST(block_finds_the_optimum_of_every_table) {
   for (const double noise : {0.3, 3.0}) {
     const Data data(random, 45, 2, 4, noise);
     const Space space(rbf, data);
-    for (const Table& table : tables_on(data, 2.0))
+    for (const HingeTable& table : tables_on(data, 2.0))
       for (const Blocked& blocked : blockeds) check_all_precisions(with_random_caps(table, random), space, blocked);
   }
 }
@@ -60,7 +60,7 @@ TEST(block_needs_no_curvature) {
   Random random(72);
   const Data data(random, 30, 1, 3, 1.0);
   const Space line(linear, data), nothing(linear, std::vector<double>(30, 0.0), 30, 1);
-  for (const Table& table : tables_on(data, 1.0))
+  for (const HingeTable& table : tables_on(data, 1.0))
     for (const Space* space : {&line, &nothing}) check_all_precisions(table, *space, Blocked{8, 4, 1});
 }
 
@@ -68,7 +68,7 @@ TEST(block_gives_the_same_answer_whenever_the_number_of_threads_is) {
   Random random(73);
   const Data data(random, 3000, 3, 4, 1.0);  // enough for threads, and for several sets at a time
   const Space space(rbf, data);
-  for (const Table& table : tables_on(data, 1.0))
+  for (const HingeTable& table : tables_on(data, 1.0))
     for (const int n_threads : {1, 2, 3}) {
       const Blocked blocked{256, 32, n_threads};
       const Fit fit = solve(table, *space.rows, blocked, single);
@@ -82,7 +82,7 @@ TEST(block_keeps_to_its_limits) {
   Random random(74);
   const Data data(random, 60, 2, 4, 1.0);
   const Space space(rbf, data);
-  for (const Table& table : tables_on(data, 5.0))
+  for (const HingeTable& table : tables_on(data, 5.0))
     for (const Index max_steps : {0, 1, 7, 30}) {
       const Fit fit = solve(table, *space.rows, Blocked{16, 4, 2}, {1e-9, max_steps, large_cache, true});
       CHECK(fit.outcome.status == Status::max_iter);
@@ -95,7 +95,7 @@ TEST(block_reports_after_as_many_steps_as_asked_for) {
   Random random(75);
   const Data data(random, 60, 2, 4, 1.0);
   const Space space(rbf, data);
-  for (const Table& table : tables_on(data, 5.0)) {
+  for (const HingeTable& table : tables_on(data, 5.0)) {
     std::vector<Index> seen;
     Monitor monitor([&](Index steps, Index) { return seen.push_back(steps), steps >= 30; });
     monitor.report_every(10);
@@ -111,7 +111,7 @@ TEST(block_can_be_interrupted_in_the_middle_of_a_round) {
   Random random(76);
   const Data data(random, 400, 2, 4, 3.0);
   const Space space(rbf, data);
-  const Table table = implicit_table(data, Thresholds::penalized, 1e6);
+  const HingeTable table = implicit_table(data, Treatment::penalized, 1e6);
   Monitor stopped([](Index, Index) { return false; }, [](double tol, double) { return tol; }, [] { return true; });
   Fit fit = Fit::zero(table);
   solve_from(fit, table, *space.rows, Blocked{0, 32, 2}, {1e-12, 1L << 40, large_cache, true}, stopped);
@@ -171,16 +171,16 @@ void for_spaces(Index n, Function function) {
       }
 }
 
-block::Form form_of(const Kernel& kernel, const std::vector<double>& x, Index n, bool as_csr = false) {
+tiles::Form form_of(const Kernel& kernel, const std::vector<double>& x, Index n, bool as_csr = false) {
   const Index d = static_cast<Index>(x.size()) / n;
   const Sparse sparse(x, n, d);
   const auto rows = as_csr ? make_rows(kernel, sparse.view()) : make_rows(kernel, DenseView<double>{x.data(), n, d});
-  Crew crew(1);
-  return block::Samples<double>(*rows, crew, false).form();
+  ThreadPool pool(1);
+  return tiles::TiledSamples<double>(*rows, pool, false).form();
 }
 
 TEST(samples_are_met_in_the_form_that_suits_them) {
-  using block::Form;
+  using tiles::Form;
   Random random(79);
   const Index n = 30, d = 40;
   const std::vector<double> dense = samples_of(random, n * d, 1.0, false), few = samples_of(random, n * d, 0.2, false),
@@ -189,8 +189,8 @@ TEST(samples_are_met_in_the_form_that_suits_them) {
   CHECK(form_of({KernelKind::rbf, 10.0}, dense, n) == Form::differences);  // norms would cancel
   CHECK(form_of({KernelKind::laplacian, 0.01}, dense, n) == Form::differences);
   CHECK(form_of({KernelKind::rbf, 10.0}, few, n, true) == Form::sparse);
-  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n, true) == (has_widest() ? Form::counts : Form::sparse));
-  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n) == (has_widest() ? Form::counts : Form::differences));
+  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n, true) == (has_widest() ? Form::binary : Form::sparse));
+  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n) == (has_widest() ? Form::binary : Form::differences));
   CHECK(form_of({KernelKind::rbf, 10.0}, many, n) == Form::differences);  // distances up to 80 are too many
 }
 
@@ -209,9 +209,9 @@ TEST(exact_products_use_every_value_once_each_way) {
     }
     Monitor monitor(go_on);
     std::vector<double> alone(n), together(n);
-    Crew crew(3);
+    ThreadPool pool(3);
     CHECK(product(*space.rows, beta, alone, monitor, 0, 0));
-    CHECK(product(*space.rows, beta, together, monitor, 0, 0, 3, &crew));
+    CHECK(product(*space.rows, beta, together, monitor, 0, 0, 3, &pool));
     CHECK(largest_difference(alone, expected) <= 1e-12 * scale);
     CHECK(alone == together);
   });
@@ -227,9 +227,9 @@ TEST(a_product_may_leave_out_samples) {
       left_out[i] = i % 3 == 1;
     }
     Monitor monitor(go_on);
-    Crew crew(2);
-    CHECK(product(*space.rows, beta, all, monitor, 0, 0, 2, &crew));
-    CHECK(product(*space.rows, beta, some, monitor, 0, 0, 2, &crew, left_out));
+    ThreadPool pool(2);
+    CHECK(product(*space.rows, beta, all, monitor, 0, 0, 2, &pool));
+    CHECK(product(*space.rows, beta, some, monitor, 0, 0, 2, &pool, left_out));
     double worst = 0.0, scale = 1.0;
     for (Index i = 0; i < n; ++i) {
       scale = std::max(scale, std::abs(all[i]));
@@ -241,15 +241,15 @@ TEST(a_product_may_leave_out_samples) {
 
 void check_blocks(const Space& space, const RowSource& source, std::size_t rows, const std::vector<Index>& some) {
   const Index n = space.n;
-  const block::Ask never = [] { return false; };
+  const StopCheck never = [] { return false; };
   RowCache<float> cache(source, sizeof(float) * n * rows);
-  Crew crew(2);
-  const auto blocks = block::make_blocks<float>(cache, crew);
+  ThreadPool pool(2);
+  const auto row_blocks = block::make_row_blocks<float>(cache, pool);
   for (int turn = 0; turn < 2; ++turn) {  // the second time some rows are there
     std::vector<float> gram(some.size() * 64);
-    CHECK(blocks->gram(some, gram.data(), 64, never));
+    CHECK(row_blocks->gram(some, gram.data(), 64, never));
     std::vector<double> weight(some.size(), 0.5), out(n, 1.0);
-    CHECK(blocks->add_product(some, weight, out, never));
+    CHECK(row_blocks->add_product(some, weight, out, never));
     double worst = 0.0, scale = 1.0;
     for (std::size_t p = 0; p < some.size(); ++p)
       for (std::size_t q = 0; q < some.size(); ++q) {
@@ -270,7 +270,7 @@ void check_blocks(const Space& space, const RowSource& source, std::size_t rows,
 TEST(blocks_of_k_and_products_agree_with_the_formula) {
   const Index n = 203;
   for_spaces(n, [&](const Space& space) {
-    const SlowRows plain(*space.rows, {}, {});  // tells nothing but rows
+    const SlowRows plain(*space.rows, {}, {});  // has nothing but rows
     for (const std::size_t rows : {2, 6, 203})  // of K that there is room for
       for (const RowSource* source : std::initializer_list<const RowSource*>{space.rows.get(), &plain}) {
         check_blocks(space, *source, rows, {5, 200, 7, 7 + 64, 0, 130, 131, 132, 133});
@@ -285,17 +285,17 @@ TEST(blocks_of_rows_keep_those_that_were_asked_for_last) {
   const Space space(rbf, Data(random, n, 3, 4, 1.0));
   const SlowRows plain(*space.rows, {}, {});
   RowCache<double> cache(plain, sizeof(double) * n * 10);
-  Crew crew(2);
-  const auto blocks = block::make_blocks<double>(cache, crew);
-  const block::Ask never = [] { return false; };
+  ThreadPool pool(2);
+  const auto row_blocks = block::make_row_blocks<double>(cache, pool);
+  const StopCheck never = [] { return false; };
   std::vector<double> gram(8 * 64), out(n), weight(8, 1.0);
   for (Index first = 0; first + 8 <= n; first += 4) {  // half of every set comes again, and its rows with it
     std::vector<Index> some(8);
     std::iota(some.begin(), some.end(), first);
-    CHECK(blocks->gram(some, gram.data(), 64, never));
-    CHECK(blocks->add_product(some, weight, out, never));
+    CHECK(row_blocks->gram(some, gram.data(), 64, never));
+    CHECK(row_blocks->add_product(some, weight, out, never));
   }
-  CHECK(blocks->values_computed() == static_cast<double>(n * n));
+  CHECK(row_blocks->values_computed() == static_cast<double>(n * n));
 }
 
 TEST(newton_is_tried_where_it_costs_less_than_what_is_left_or_what_was_in_vain) {
@@ -308,21 +308,21 @@ TEST(newton_is_tried_where_it_costs_less_than_what_is_left_or_what_was_in_vain) 
   block::Progress progress;
   for (const auto& [seen, work] : std::vector<std::pair<double, Index>>{{1.0, 0}, {0.95, 50}, {0.8, 100}, {0.79, 170}})
     progress.see(seen, work);
-  CHECK(progress.work_in_vain() == 70);
-  CHECK(progress.looks_in_vain() == 2);
+  CHECK(progress.work_without_progress() == 70);
+  CHECK(progress.looks_without_progress() == 2);
 }
 
 TEST(a_crew_passes_on_what_the_caller_throws_and_goes_on) {
-  Crew crew(3);
+  ThreadPool pool(3);
   for (int turn = 0; turn < 50; ++turn) {
     std::atomic<bool> raging = false;  // the others leave the caller a task
     const auto rage = [&](int, int thread) {
       if (thread == 0) raging = true, throw std::runtime_error("caller");
       while (!raging) std::this_thread::yield();
     };
-    CHECK(check::throws<std::runtime_error>([&] { crew.run(20, rage); }));
+    CHECK(check::throws<std::runtime_error>([&] { pool.run(20, rage); }));
     std::vector<int> visits(20, 0);
-    crew.run(20, [&](int task, int) { ++visits[task]; });
+    pool.run(20, [&](int task, int) { ++visits[task]; });
     CHECK(visits == std::vector<int>(20, 1));
   }
 }

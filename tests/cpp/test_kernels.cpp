@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "check.hpp"
-#include "kernels.hpp"
+#include "kernels/row_source.hpp"
 #include "plain.hpp"
 #include "random.hpp"
 

@@ -2,8 +2,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/monitor.hpp"
 #include "check.hpp"
-#include "monitor.hpp"
 
 namespace ordsvm {
 namespace {

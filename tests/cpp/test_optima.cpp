@@ -28,8 +28,8 @@ TEST(smo_finds_the_optimum_of_implicit_tables) {
   for_problems([](const Data& data, Random& random, double cap) {
     const Space space(rbf, data);
     for (const Method method : pair_methods) {
-      check_all_precisions(implicit_table(data, Thresholds::free, cap), space, method);
-      check_all_precisions(with_random_caps(implicit_table(data, Thresholds::free, cap), random), space, method);
+      check_all_precisions(implicit_table(data, Treatment::free, cap), space, method);
+      check_all_precisions(with_random_caps(implicit_table(data, Treatment::free, cap), random), space, method);
     }
   });
 }
@@ -38,7 +38,7 @@ TEST(smo_finds_the_optimum_of_explicit_tables) {
   for_problems([](const Data& data, Random& random, double cap) {
     const Space space(rbf, data);
     for (const Method method : pair_methods)
-      for (const Thresholds treatment : {Thresholds::ordered, Thresholds::free}) {
+      for (const Treatment treatment : {Treatment::ordered, Treatment::free}) {
         check_all_precisions(explicit_table(data, treatment, cap), space, method);
         check_all_precisions(with_random_caps(explicit_table(data, treatment, cap), random), space, method);
       }
@@ -49,8 +49,8 @@ TEST(smo_finds_the_optimum_of_classification_and_regression) {
   for_problems([](const Data& data, Random&, double cap) {
     const Space space(rbf, data);
     for (const Method method : pair_methods) {
-      check_all_precisions(classification_table(data, Thresholds::free, cap), space, method);
-      check_all_precisions(regression_table(data, Thresholds::free, cap), space, method);
+      check_all_precisions(classification_table(data, Treatment::free, cap), space, method);
+      check_all_precisions(regression_table(data, Treatment::free, cap), space, method);
     }
   });
 }
@@ -58,13 +58,12 @@ TEST(smo_finds_the_optimum_of_classification_and_regression) {
 TEST(gcd_finds_the_optimum_of_box_problems) {
   for_problems([](const Data& data, Random& random, double cap) {
     const Space space(rbf, data);
-    for (const Thresholds treatment : {Thresholds::none, Thresholds::penalized}) {
+    for (const Treatment treatment : {Treatment::none, Treatment::penalized}) {
       check_all_precisions(classification_table(data, treatment, cap), space, Method::gcd);
       check_all_precisions(regression_table(data, treatment, cap), space, Method::gcd);
     }
-    check_all_precisions(implicit_table(data, Thresholds::penalized, cap), space, Method::gcd);
-    check_all_precisions(with_random_caps(explicit_table(data, Thresholds::penalized, cap), random), space,
-                         Method::gcd);
+    check_all_precisions(implicit_table(data, Treatment::penalized, cap), space, Method::gcd);
+    check_all_precisions(with_random_caps(explicit_table(data, Treatment::penalized, cap), random), space, Method::gcd);
   });
 }
 
@@ -73,8 +72,8 @@ TEST(implicit_thresholds_are_in_order_by_themselves) {
   for (int trial = 0; trial < 3; ++trial) {
     const Data data(random, 30, 2, 4, 2.0);
     const Space space(rbf, data);
-    const Table free = implicit_table(data, Thresholds::free, 1.0);
-    const Table ordered = implicit_table(data, Thresholds::ordered, 1.0);
+    const HingeTable free = implicit_table(data, Treatment::free, 1.0);
+    const HingeTable ordered = implicit_table(data, Treatment::ordered, 1.0);
     const Fit with_free = solve(free, *space.rows, Method::smo_second_order, precise);
     const Fit with_ordered = solve(ordered, *space.rows, Method::smo_second_order, precise);
     check_optimum(ordered, space, with_ordered, precise.tol);
@@ -103,7 +102,7 @@ TEST(smo_carries_bounds_over_long_runs_of_tied_thresholds) {
     else
       for (Index& rank : data.rank) rank = random.index(6);
     const Space space(trial % 4 < 2 ? linear : rbf, data);
-    const Table table = with_random_caps(explicit_table(data, Thresholds::ordered, 1.0), random);
+    const HingeTable table = with_random_caps(explicit_table(data, Treatment::ordered, 1.0), random);
     for (const Method method : pair_methods) {
       check_all_precisions(table, space, method);
       const Fit fit = solve(table, *space.rows, method, precise);
@@ -114,8 +113,8 @@ TEST(smo_carries_bounds_over_long_runs_of_tied_thresholds) {
 }
 
 /// The same without the hinges of one threshold.
-Table without_threshold(const Table& table, Index k) {
-  Table rest{table.n_samples, table.n_thresholds, table.treatment};
+HingeTable without_threshold(const HingeTable& table, Index k) {
+  HingeTable rest{table.n_samples, table.n_thresholds, table.treatment};
   for (Index v = 0; v < table.size(); ++v)
     if (table.threshold[v] != k)
       rest.add(table.sample[v], table.threshold[v], table.sign[v], table.offset[v], table.cap[v]);
@@ -129,9 +128,9 @@ TEST(thresholds_without_hinges_are_passed_over) {
   for (Index k = 0; k < 3; ++k) {
     const check::Context here("threshold " + std::to_string(k));
     for (const Method method : pair_methods)
-      for (const Thresholds treatment : {Thresholds::ordered, Thresholds::free})
+      for (const Treatment treatment : {Treatment::ordered, Treatment::free})
         check_all_precisions(without_threshold(explicit_table(data, treatment, 1.0), k), space, method);
-    check_all_precisions(without_threshold(implicit_table(data, Thresholds::penalized, 1.0), k), space, Method::gcd);
+    check_all_precisions(without_threshold(implicit_table(data, Treatment::penalized, 1.0), k), space, Method::gcd);
   }
 }
 
@@ -149,12 +148,12 @@ TEST(semidefinite_kernels_with_duplicated_samples) {
       const Data data = doubled(random, 24, 3);
       const Space space(kernel, data);
       for (const Method method : pair_methods) {
-        check_all_precisions(implicit_table(data, Thresholds::free, cap), space, method);
-        check_all_precisions(explicit_table(data, Thresholds::ordered, cap), space, method);
-        check_all_precisions(regression_table(data, Thresholds::free, cap), space, method);
+        check_all_precisions(implicit_table(data, Treatment::free, cap), space, method);
+        check_all_precisions(explicit_table(data, Treatment::ordered, cap), space, method);
+        check_all_precisions(regression_table(data, Treatment::free, cap), space, method);
       }
-      check_all_precisions(implicit_table(data, Thresholds::penalized, cap), space, Method::gcd);
-      check_all_precisions(classification_table(data, Thresholds::none, cap), space, Method::gcd);
+      check_all_precisions(implicit_table(data, Treatment::penalized, cap), space, Method::gcd);
+      check_all_precisions(classification_table(data, Treatment::none, cap), space, Method::gcd);
     }
 }
 

@@ -127,7 +127,7 @@ TEST(scoring_can_be_stopped_and_interrupted) {
     int asked = 0;
     std::fill(out.begin(), out.end(), -1.0);
     prediction::scores(rbf, X, Y, c.shared(), out, n_threads, [&] { return ++asked, true; });
-    CHECK(n_threads == 1 ? asked == 1 : asked >= 1);  // a team may take a while to stop, and is asked about again
+    CHECK(n_threads == 1 ? asked == 1 : asked >= 1);  // a team may take a while to stop
     CHECK(std::count(out.begin(), out.end(), -1.0) > 0);
     const auto interrupt = []() -> bool { throw std::runtime_error("interrupted"); };
     CHECK(check::throws<std::runtime_error>(

@@ -1,8 +1,8 @@
 // K beta, by one thread and by several.
-#include "block/part.hpp"
 #include "check.hpp"
+#include "kernels/tiles/part.hpp"
+#include "kernels/tiles/product.hpp"
 #include "odd_rows.hpp"
-#include "product.hpp"
 #include "solve.hpp"
 
 namespace ordsvm {
@@ -31,16 +31,16 @@ TEST(parts_of_k_are_what_the_formula_says) {
   for (Index i = 0; i < data.n; i += 2) rows.push_back((7 * i) % data.n), columns.push_back(i / 3);
   columns.resize(33);
   for (const int n_threads : {1, 3}) {
-    Crew crew(n_threads);
+    ThreadPool pool(n_threads);
     std::vector<double> out(rows.size() * columns.size());
-    block::fill_part(*space.rows, rows, columns, out, crew);
+    tiles::fill_part(*space.rows, rows, columns, out, pool);
     const double* value = out.data();
     for (const Index i : rows)
       for (const Index j : columns) CHECK(std::abs(*value++ - space.matrix[i * data.n + j]) <= 1e-14);
   }
 }
 
-/// Numbers x_i with K = x x': enough of them that threads are worth it, and K beta = x (x'beta) is known.
+/// Numbers x_i with K = x x': enough of them for several threads, and K beta = x (x'beta) is known.
 struct Line {
   Index n = 1100;
   Random random{62};
@@ -67,18 +67,18 @@ TEST(threads_divide_a_product_among_them) {
 
 TEST(a_product_by_a_crew_is_that_of_one_thread_to_the_bit) {
   const Line line;
-  const SlowRows plain_rows(*line.rows, microseconds(0), microseconds(0));  // features not known: no tiles
+  const SlowRows plain_rows(*line.rows, microseconds(0), microseconds(0));  // no features: no tiles
   std::vector<double> alone(line.n, 99.0);
   Monitor monitor(go_on);
   CHECK(product(plain_rows, line.beta, alone, monitor, 0, 0));
   for (const int n_threads : {1, 2, 3}) {
-    Crew crew(n_threads);
+    ThreadPool pool(n_threads);
     std::vector<double> out(line.n, 99.0);
-    CHECK(product(plain_rows, line.beta, out, monitor, 0, 0, n_threads, &crew));
+    CHECK(product(plain_rows, line.beta, out, monitor, 0, 0, n_threads, &pool));
     CHECK(out == alone && line.error_of(out) <= 1e-11);
     Monitor hasty([](Index, Index) { return true; });
     std::this_thread::sleep_for(milliseconds(60));
-    CHECK(!product(plain_rows, line.beta, out, hasty, 0, 0, n_threads, &crew));
+    CHECK(!product(plain_rows, line.beta, out, hasty, 0, 0, n_threads, &pool));
   }
 }
 

@@ -10,8 +10,8 @@
 
 #include "check.hpp"
 #include "in_threads.hpp"
+#include "kernels/row_cache.hpp"
 #include "random.hpp"
-#include "row_cache.hpp"
 
 namespace ordsvm {
 namespace {

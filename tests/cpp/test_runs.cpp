@@ -10,7 +10,7 @@ TEST(a_cache_of_two_rows_changes_nothing) {
   Random random(36);
   const Data data(random, 30, 2, 4, 1.0);
   const Space space(rbf, data);
-  for_cases(data, [&](const Table& table, Method method, Options options) {
+  for_cases(data, [&](const HingeTable& table, Method method, Options options) {
     const Fit large = solve(table, *space.rows, method, options);
     CHECK(large.outcome.kernel_rows <= data.n);
     options.cache_bytes = 2 * data.n * (options.double_rows ? sizeof(double) : sizeof(float));
@@ -45,7 +45,7 @@ TEST(step_limits_are_kept_and_runs_can_be_taken_up_again) {
   Random random(37);
   const Data data(random, 25, 2, 4, 1.0);
   const Space space(rbf, data);
-  for_cases(data, [&](const Table& table, Method method, Options options) {
+  for_cases(data, [&](const HingeTable& table, Method method, Options options) {
     Fit fit = Fit::zero(table);
     for (const Index max_steps : {0, 1, 7, 20}) {
       options.max_steps = max_steps;
@@ -71,7 +71,7 @@ TEST(an_optimum_needs_no_steps_allowed) {
   Random random(43);
   const Data data(random, 25, 2, 4, 1.0);
   const Space space(rbf, data);
-  for_cases(data, [&](const Table& table, Method method, Options options) {
+  for_cases(data, [&](const HingeTable& table, Method method, Options options) {
     Fit fit = solve(table, *space.rows, method, options);
     options.max_steps = 0;
     solve_from(fit, table, *space.rows, method, options);
@@ -84,7 +84,7 @@ TEST(what_float_rows_cannot_do_is_said_and_double_rows_finish) {
   Data data(random, 40, 1, 3, 0.3);
   for (double& x : data.x) x += 1000.0;  // K is about 1e6, what matters in it about 1: seven digits are not enough
   const Space space(linear, data);
-  const Table table = implicit_table(data, Thresholds::free, 100.0);
+  const HingeTable table = implicit_table(data, Treatment::free, 100.0);
   for (const Method method : pair_methods) {
     const check::Context here(name(method));
     Fit fit = solve(table, *space.rows, method, {1e-3, 100000, large_cache, false});
@@ -112,7 +112,7 @@ TEST(a_strict_judge_gets_a_tighter_tolerance) {
       asked.push_back(tol);
       const plain::Point point(table, space.matrix, fit.alpha);
       CHECK(violation <= tol && std::abs(point.violation() - violation) <= 1e-9);
-      CHECK(largest_difference(fit.score, point.score()) <= 1e-9);  // it is asked about exact scores
+      CHECK(largest_difference(fit.score, point.score()) <= 1e-9);  // the judge is called with exact scores
       return asked.size() < 3 ? 0.01 * tol : tol;
     };
     solve_from(fit, table, *space.rows, method, {0.1, many_steps, large_cache, true}, Monitor(go_on, judge));
@@ -125,7 +125,7 @@ TEST(a_judge_who_is_never_content_does_no_harm) {
   Random random(48);
   const Data data(random, 25, 2, 4, 1.0);
   const Space space(rbf, data);
-  for_cases(data, [&](const Table& table, Method method, Options options) {
+  for_cases(data, [&](const HingeTable& table, Method method, Options options) {
     options.max_steps = 10000;
     const auto discontent = [](double tol, double violation) { return 1e-3 * std::min(tol, violation); };
     const Fit content = solve(table, *space.rows, method, options);
@@ -142,7 +142,7 @@ TEST(float_rows_are_refused_for_tolerances_out_of_their_reach) {
   Random random(50);
   const Data data(random, 12, 2, 3, 1.0);
   const Space space(rbf, data);
-  for_cases(data, [&](const Table& table, Method method, Options options) {
+  for_cases(data, [&](const HingeTable& table, Method method, Options options) {
     options.tol = 1e-8;
     const Fit fit = solve(table, *space.rows, method, options);
     CHECK(fit.outcome.status == (options.double_rows ? Status::converged : Status::imprecise));
@@ -168,7 +168,7 @@ TEST(every_step_climbs_the_dual) {
 }
 
 /// One step of Gu et al. 2020, (9) and (10), from the definitions.
-void plain_greedy_step(const Table& table, const Space& space, std::vector<double>& alpha) {
+void plain_greedy_step(const HingeTable& table, const Space& space, std::vector<double>& alpha) {
   const plain::Point point(table, space.matrix, alpha);
   const std::vector<double> b = point.thresholds();
   double longest = -1.0, target = 0.0;
@@ -178,7 +178,7 @@ void plain_greedy_step(const Table& table, const Space& space, std::vector<doubl
     const double slope = table.sign[v] * (point.score()[i] - b[table.threshold[v]]) - table.offset[v];
     const double length = std::abs(std::clamp(alpha[v] - slope, 0.0, table.cap[v]) - alpha[v]);
     if (length <= longest) continue;
-    const double curvature = space.matrix[i * space.n + i] + (table.treatment == Thresholds::penalized ? 1.0 : 0.0);
+    const double curvature = space.matrix[i * space.n + i] + (table.treatment == Treatment::penalized ? 1.0 : 0.0);
     longest = length;
     chosen = v;
     target = std::clamp(alpha[v] - slope / curvature, 0.0, table.cap[v]);
@@ -190,8 +190,8 @@ TEST(gcd_takes_the_steps_of_the_paper) {
   Random random(49);
   const Data data(random, 20, 2, 4, 1.0);
   const Space space(rbf, data);
-  for (const Table& table :
-       {implicit_table(data, Thresholds::penalized, 0.7), regression_table(data, Thresholds::none, 0.7)}) {
+  for (const HingeTable& table :
+       {implicit_table(data, Treatment::penalized, 0.7), regression_table(data, Treatment::none, 0.7)}) {
     std::vector<double> expected(table.size(), 0.0);
     for (Index steps = 1; steps <= 40; ++steps) {
       plain_greedy_step(table, space, expected);

@@ -5,7 +5,7 @@
 
 #include "check.hpp"
 #include "random.hpp"
-#include "simd.hpp"
+#include "simd/loops.hpp"
 
 namespace ordsvm {
 namespace {
@@ -260,7 +260,7 @@ struct Levels {
   simd::Range<T> range(bool gather) const {
     return {score.data(), samples(gather), gather ? 0 : base, up.data(), low.data(), count()};
   }
-  simd::Rooms<T> rooms(bool gather) const {
+  simd::BoxDistances<T> box(bool gather) const {
     return {score.data(), samples(gather), gather ? 0 : base, shift.data(), rise.data(), fall.data(), count()};
   }
 
@@ -331,12 +331,12 @@ simd::Largest plain_longest(const Levels<T>& levels, bool gather, T threshold) {
 template <class T>
 void check_longest(const Levels<T>& levels, bool gather, double threshold) {
   const simd::Largest expected = plain_longest(levels, gather, static_cast<T>(threshold));
-  const simd::Largest found = simd::longest_projection(levels.rooms(gather), static_cast<T>(threshold));
+  const simd::Largest found = simd::longest_projection(levels.box(gather), static_cast<T>(threshold));
   CHECK(found.size == expected.size);
   CHECK(found.at == expected.at);
 }
 
-/// `function(random, levels, gather)` for tables of all sizes.
+/// `function(random, levels, gather)` for ranges of all sizes.
 template <class T, class Function>
 void for_random_levels(Function function) {
   Random random(8);
@@ -393,8 +393,8 @@ void check_first_wins(Index first) {
   CHECK(partner.gain == 2.0 && partner.at == first);
   std::vector<T> rise(count, 0);
   for (Index v = first; v < count; v += 1 + first % 3) rise[v] = T(0.5);
-  const simd::Rooms<T> rooms{score.data(), nullptr, 0, row.data(), rise.data(), rise.data(), count};
-  const simd::Largest longest = simd::longest_projection(rooms, T(3));
+  const simd::BoxDistances<T> box{score.data(), nullptr, 0, row.data(), rise.data(), rise.data(), count};
+  const simd::Largest longest = simd::longest_projection(box, T(3));
   CHECK(longest.size == 0.5 && longest.at == first);
 }
 

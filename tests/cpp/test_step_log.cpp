@@ -1,4 +1,5 @@
-// A log of steps: nothing is lost, nothing comes twice or out of order, and nobody falls behind by more than it holds.
+// A log of steps: nothing is lost, nothing comes twice or out of order, and no reader falls behind by more than it
+// holds.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -6,8 +7,8 @@
 
 #include "check.hpp"
 #include "in_threads.hpp"
+#include "parallel/step_log.hpp"
 #include "random.hpp"
-#include "step_log.hpp"
 
 namespace ordsvm {
 namespace {
@@ -91,7 +92,7 @@ TEST(a_step_is_not_overwritten_while_a_reader_looks_at_it) {
   CHECK(unread(log, 0) == std::vector<Index>({2}));
 }
 
-/// One writer and several readers, the last of whom is now and then slow; returns how often the writer found no room.
+/// One writer and several readers, the last of which is now and then slow; returns how often the writer found no room.
 Index write_and_read(Index capacity, int n_readers, Index count) {
   StepLog log(capacity, n_readers);
   std::vector<std::atomic<Index>> seen(n_readers);

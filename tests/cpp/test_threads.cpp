@@ -1,10 +1,10 @@
-// A team of threads: everybody works, the caller watches, a stop and an exception reach everybody.
+// A team of threads: all of them work, the caller watches, a stop and an exception reach all.
 #include <set>
 #include <stdexcept>
 #include <string>
 
 #include "check.hpp"
-#include "threads.hpp"
+#include "parallel/team.hpp"
 
 namespace ordsvm {
 namespace {

@@ -1,0 +1,71 @@
+// Fits of a search for Python.
+#include "bindings/bind.hpp"
+#include "bindings/solve.hpp"
+#include "solvers/full_kernel/solve.hpp"
+
+namespace ordsvm::full_kernel {
+namespace {
+
+void make_full_kernel(FullKernel* self, const RowSource& rows, int n_threads) {
+  const nb::gil_scoped_release release;
+  ThreadPool pool(n_threads);
+  new (self) FullKernel(rows, pool);
+}
+
+nb::ndarray<nb::numpy, const double, nb::ndim<2>> values_of(nb::handle_t<FullKernel> self) {
+  const FullKernel& kernel = nb::cast<const FullKernel&>(self);
+  const auto n = static_cast<std::size_t>(kernel.size());
+  return {kernel.row(0), {n, n}, self, {kernel.stride(), 1}};
+}
+
+Fit solve_full_kernel(const FullKernel& kernel, const HingeArrays& table, const LiveArrays& live, double tol,
+                      double near) {
+  Monitor monitor = monitor_of_signals();
+  const nb::gil_scoped_release release;
+  return Solver(kernel, table.hinges, live.variables(), tol, near, monitor).run();
+}
+
+/// score = K @ beta, for scores padded to whole vectors.
+void product_of(const FullKernel& kernel, Vector<const double> beta, Vector<double> score) {
+  const nb::gil_scoped_release release;
+  std::fill_n(score.data(), score.size(), 0.0);
+  const Change all(span(beta));
+  kernel.add<double>(all.rows, all.weights, score.data());
+}
+
+Fit proof_of(const FullKernel& kernel, const HingeArrays& table, const LiveArrays& live) {
+  const nb::gil_scoped_release release;
+  Fit fit;
+  fit.proof = prove(table.hinges, live.variables(), rounding(kernel, table.hinges, live.variables()));
+  return fit;
+}
+
+}  // namespace
+}  // namespace ordsvm::full_kernel
+
+namespace ordsvm {
+
+using namespace full_kernel;
+
+void bind_full_kernel(nb::module_& m) {
+  nb::class_<FullKernel>(m, "Known")
+      .def("__init__", &make_full_kernel, "rows"_a, "n_threads"_a)
+      .def("__len__", &FullKernel::size)
+      .def_prop_ro("stride", &FullKernel::stride)
+      .def_prop_ro("largest", &FullKernel::largest)
+      .def("values", &values_of)
+      .def("product", &product_of, "beta"_a, "score"_a)
+      .def("prove", &proof_of, "table"_a, "live"_a)
+      .def("solve", &solve_full_kernel, "table"_a, "live"_a, "tol"_a, "near"_a);
+  nb::class_<Fit>(m, "Fit")
+      .def_ro("converged", &Fit::converged)
+      .def_ro("near", &Fit::near)
+      .def_ro("steps", &Fit::steps)
+      .def_ro("violation", &Fit::violation)
+      .def_prop_ro("primal", [](const Fit& fit) { return fit.proof.primal; })
+      .def_prop_ro("gap", [](const Fit& fit) { return fit.proof.gap; })
+      .def_prop_ro("relative_gap", [](const Fit& fit) { return fit.proof.relative_gap(); })
+      .def("thresholds", [](const Fit& fit) { return to_numpy(std::vector(fit.proof.thresholds)); });
+}
+
+}  // namespace ordsvm

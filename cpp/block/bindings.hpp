@@ -1,9 +1,0 @@
-#pragma once
-
-#include "../bindings.hpp"
-
-namespace ordsvm::block {
-
-void bind_block(nb::module_& m);
-
-}  // namespace ordsvm::block

@@ -1,9 +1,0 @@
-// Compiled once, for the bindings and for the tests.
-#include "block_smo.hpp"
-
-namespace ordsvm::block {
-
-template class BlockSmo<float>;
-template class BlockSmo<double>;
-
-}  // namespace ordsvm::block

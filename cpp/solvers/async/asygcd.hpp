@@ -1,0 +1,138 @@
+// AsyGCD and AsyAGCD, asynchronous greedy coordinate descent (Gu et al. 2020, Algorithms 1, 2 and 3; Gu et al. 2018).
+//
+// Solves    box problems: no thresholds or penalised ones.
+// Keeps     scores, shared in one of two ways (shared_state.hpp); a share of the hinges for every thread.
+// Step      every thread, without waiting for any other: the hinge of its share with the longest projected step (9)
+//           goes to its minimum (10) on the scores as the thread sees them.
+// Shrinks   (AsyAGCD) after every max_shrink_steps steps of a thread, hinges at a bound that are beyond all violations
+//           of its share leave the share (owner.hpp). When the others are solved, the scores that were not kept
+//           meanwhile are rebuilt by (17): from the part that comes from hinges at their caps, and the free hinges.
+// Stops     when all threads, having seen all steps, find nothing to do; then scores are recomputed in double from
+//           alpha, and the largest |projected gradient| (11) over all hinges and the duality gap decide. AsyAGCD
+//           works to tol / 2, so that M - m <= tol, its paper's rule.
+// Cost      a look at the hinges of the share; a row of K, added to n scores by atomics, or to the share's scores.
+//
+// What the papers leave open:
+// - When to stop. A count of steps is the clock: a thread without work publishes up to which step it has looked;
+//   if that is the last step for every thread, no thread can find work any more.
+// - Drift: sums of concurrent additions, and float rows, are recomputed before the end; the threads go on from the
+//   exact scores if these disagree.
+// - Two threads may step against each other on the same stale score. Both see the sum afterwards and correct it; a log
+//   bounds how stale a score can be.
+// - A thread that is far ahead of the others solves its share again and again for scores that are about to change. With
+//   pace > 0 it waits while its longest step is below that share of another thread's. Two threads, C = 1, steps with
+//   pace 0 and 0.1 (serial): a9a 352,000 and 131,000 (70,000), ijcnn1 463,000 and 157,000 (62,000), california 248,000
+//   and 247,000 (156,000). With 0.5 and 0.8 threads wait too long for each other.
+// - Algorithm 2 never advances k in its shrinking branch and would shrink for ever; here a step comes between.
+// - With atomic sharing the shared scores are complete, so shrinking shortens the search only, not the additions.
+#pragma once
+
+#include "solvers/async/owner.hpp"
+#include "solvers/async/team_solver.hpp"
+
+namespace ordsvm {
+
+/// M - m, the papers' measure of optimality: the largest less the smallest projected gradient, by scores in double.
+inline double exact_spread(const Hinges& h, const Variables& variables) {
+  double most = 0.0, least = 0.0;
+  for (Index v = 0; v < h.size(); ++v) {
+    const double decision = variables.score[h.sample[v]] - variables.threshold[h.threshold[v]];
+    const double gradient = h.sign[v] * decision - h.offset[v];
+    const bool may_move = gradient < 0 ? variables.alpha[v] < h.cap[v] : variables.alpha[v] > 0.0;
+    if (may_move) most = std::max(most, gradient), least = std::min(least, gradient);
+  }
+  return most - least;
+}
+
+template <class T>
+class AsyGcd final : public TeamSolver<T> {
+ public:
+  AsyGcd(const Hinges& hinges, RowCache<T>& cache, const Variables& variables, const Team& team)
+      : TeamSolver<T>(hinges, cache, variables, team) {}
+
+ private:
+  using TeamSolver<T>::hinges_, TeamSolver<T>::variables_, TeamSolver<T>::team_, TeamSolver<T>::owned_;
+  using TeamSolver<T>::steps_;
+
+  bool shrinks() const { return team_.max_shrink_steps > 0; }
+  double optimality() const override {
+    return shrinks() ? exact_spread(hinges_, variables_) : exact_violation(hinges_, variables_);
+  }
+
+  /// AsyGCD: until the team is quiet. AsyAGCD: until it is quiet with all hinges, after rebuilding the scores.
+  bool work(double tol, Index max_steps, Monitor& monitor) override {
+    bool quiet = true;
+    Index before = steps_;
+    do {
+      before = steps_;
+      quiet = team_.sharing == Sharing::log ? work_by<LogState<T>>(tol, max_steps, monitor)
+                                            : work_by<AtomicState<T>>(tol, max_steps, monitor);
+    } while (shrinks() && quiet && steps_ > before && !monitor.stopped() && optimality() > tol);
+    return quiet;
+  }
+
+  template <class State>
+  bool work_by(double tol, Index max_steps, Monitor& monitor) {
+    const std::vector<double> capped = shrinks() ? capped_scores(monitor) : std::vector<double>();
+    const Start start{variables_, capped};
+    Commons<T> commons = this->commons();
+    commons.stop = monitor.stopped();
+    Quiet quiet(team_.n_threads);
+    auto shared = State::share(start, team_.n_threads);
+    Owners<State> owners;
+    for (int t = 0; t < team_.n_threads; ++t)
+      owners.push_back(std::make_unique<Owner<T, State>>(t, hinges_, owned_[t], commons, start, shared));
+    count_active_ = [&] {
+      Index active = 0;
+      for (const auto& owner : owners) active += owner->active();
+      return active;
+    };
+    const double own_tol = shrinks() ? tol / 2 : tol;
+    const Index shrink_after = shrinks() ? team_.max_shrink_steps : std::numeric_limits<Index>::max();
+    this->together(commons, monitor, [&](int t) { owners[t]->work(own_tol, max_steps, shrink_after, quiet); });
+    commons.show(variables_.alpha);
+    for (auto& owner : owners) owner->gather(variables_.score);
+    const auto threshold = owners.front()->state().threshold();
+    std::copy(threshold.begin(), threshold.end(), variables_.threshold.begin());
+    steps_ = commons.steps;
+    if (shrinks() && !monitor.stopped()) rebuild(owners, monitor);
+    return quiet.reached;
+  }
+
+  template <class State>
+  using Owners = std::vector<std::unique_ptr<Owner<T, State>>>;
+
+  void show() override {
+    if (!variables_.active.empty()) variables_.active[0] = count_active_();
+  }
+
+  /// The part of the scores that comes from hinges at their caps, (16).
+  std::vector<double> capped_scores(Monitor& monitor) {
+    std::vector<double> beta(hinges_.n_samples, 0.0);
+    for (Index v = 0; v < hinges_.size(); ++v)
+      if (variables_.alpha[v] == hinges_.cap[v]) beta[hinges_.sample[v]] += hinges_.sign[v] * hinges_.cap[v];
+    return this->scores_of(beta, monitor);
+  }
+
+  /// (17) for the samples whose scores an owner no longer kept.
+  template <class State>
+  void rebuild(const Owners<State>& owners, Monitor& monitor) {
+    std::vector<char> kept(hinges_.n_samples, 0);
+    std::vector<double> capped(hinges_.n_samples, 0.0);
+    for (std::size_t t = 0; t < owners.size(); ++t) {
+      for (const SampleIndex i : owners[t]->owned().samples) kept[i] = 1;
+      for (Index i = 0; i < owned_[t].size(); ++i) capped[owned_[t].samples[i]] = owners[t]->state().capped()[i];
+    }
+    if (std::ranges::find(kept, 0) == kept.end()) return;
+    std::vector<double> beta(hinges_.n_samples, 0.0);
+    for (Index v = 0; v < hinges_.size(); ++v)
+      if (variables_.alpha[v] < hinges_.cap[v]) beta[hinges_.sample[v]] += hinges_.sign[v] * variables_.alpha[v];
+    const std::vector<double> rest = this->scores_of(beta, monitor);
+    for (Index i = 0; i < hinges_.n_samples; ++i)
+      if (!kept[i]) variables_.score[i] = capped[i] + rest[i];
+  }
+
+  std::function<Index()> count_active_;
+};
+
+}  // namespace ordsvm

@@ -1,0 +1,59 @@
+#include "solvers/full_kernel/full_kernel.hpp"
+
+#include <numeric>
+
+#include "kernels/tiles/part.hpp"
+#include "simd/dispatch.hpp"
+
+namespace ordsvm::full_kernel {
+namespace {
+
+template <class T>
+ORDSVM_INLINE void gather_all(const T* row, const Index* places, Index count, T* out) {
+#pragma omp simd
+  for (Index q = 0; q < count; ++q) out[q] = row[places[q]];
+}
+
+ORDSVM_DISPATCH void gather_floats(const float* row, const Index* places, Index count, float* out) {
+  gather_all(row, places, count, out);
+}
+ORDSVM_DISPATCH void gather_doubles(const double* row, const Index* places, Index count, double* out) {
+  gather_all(row, places, count, out);
+}
+
+}  // namespace
+
+void gather(const float* row, std::span<const Index> places, float* out) {
+  gather_floats(row, places.data(), static_cast<Index>(places.size()), out);
+}
+void gather(const double* row, std::span<const Index> places, double* out) {
+  gather_doubles(row, places.data(), static_cast<Index>(places.size()), out);
+}
+
+FullKernel::FullKernel(const RowSource& source, ThreadPool& pool)
+    : n_(source.size()), stride_(block::padded(n_)), values_(n_ * stride_), rounded_(n_ * stride_) {
+  constexpr Index part_bytes = 1 << 22;
+  const Index part = std::clamp<Index>(part_bytes / static_cast<Index>(sizeof(double) * n_), 1, n_);
+  std::vector<Index> all(n_);
+  std::iota(all.begin(), all.end(), Index{0});
+  std::vector<double> made(part * n_);
+  for (Index begin = 0; begin < n_; begin += part) {
+    const Index count = std::min(part, n_ - begin);
+    tiles::fill_part(source, std::span<const Index>(all).subspan(begin, count), all, made, pool);
+    take(begin, count, made.data(), pool);
+  }
+}
+
+void FullKernel::take(Index first, Index count, const double* rows, ThreadPool& pool) {
+  pool.split(count, count * n_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      const double* row = rows + r * n_;
+      std::copy_n(row, n_, values_.data() + (first + r) * stride_);
+      std::transform(row, row + n_, rounded_.data() + (first + r) * stride_,
+                     [](double x) { return static_cast<float>(x); });
+    }
+  });
+  for (Index r = 0; r < count; ++r) largest_ = std::max(largest_, std::abs(rows[r * n_ + first + r]));
+}
+
+}  // namespace ordsvm::full_kernel

@@ -1,0 +1,71 @@
+// A kernel matrix of which all values are in memory, as a search keeps it for all folds and all values of C.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "kernels/row_source.hpp"
+#include "parallel/thread_pool.hpp"
+#include "solvers/block/scans.hpp"
+
+namespace ordsvm::full_kernel {
+
+/// out = row[places]
+void gather(const float* row, std::span<const Index> places, float* out);
+void gather(const double* row, std::span<const Index> places, double* out);
+
+/// K in double and rounded to float; rows are padded to whole vectors by 0.
+class FullKernel {
+ public:
+  FullKernel(const RowSource& source, ThreadPool& pool);
+
+  Index size() const { return n_; }
+  Index stride() const { return stride_; }
+  double largest() const { return largest_; }
+  const double* row(Index i) const { return values_.data() + i * stride_; }
+  const double* row_as(Index i, double) const { return row(i); }
+  const float* row_as(Index i, float) const { return rounded_.data() + i * stride_; }
+
+  /// score += weight @ K[rows], for scores padded to whole vectors.
+  template <class T>
+  void add(std::span<const Index> rows, std::span<const double> weight, T* score) const {
+    const T* four[4];
+    double with[4];
+    for (std::size_t r = 0; r < rows.size(); r += 4) {
+      for (std::size_t q = 0; q < 4; ++q) {
+        const bool there = r + q < rows.size();
+        four[q] = row_as(rows[there ? r + q : r], T());
+        with[q] = there ? weight[r + q] : 0.0;
+      }
+      block::add_four(score, with, four, 0, stride_);
+    }
+  }
+
+ private:
+  /// values_[first:first + count] = rows, and rounded.
+  void take(Index first, Index count, const double* rows, ThreadPool& pool);
+
+  Index n_, stride_;
+  Buffer<double> values_;
+  Buffer<float> rounded_;
+  double largest_ = 0.0;
+};
+
+/// The samples that a vector moves, and by how much.
+struct Change {
+  std::vector<Index> rows;
+  std::vector<double> weights;
+
+  explicit Change(std::span<const double> moved) {
+    for (std::size_t i = 0; i < moved.size(); ++i)
+      if (moved[i] != 0.0) {
+        rows.push_back(static_cast<Index>(i));
+        weights.push_back(moved[i]);
+      }
+  }
+};
+
+}  // namespace ordsvm::full_kernel

@@ -1,0 +1,73 @@
+// A fit with all of K in memory: steps on pairs, and the proof.
+#pragma once
+
+#include "solvers/full_kernel/full_kernel.hpp"
+#include "solvers/full_kernel/proof.hpp"
+#include "solvers/full_kernel/steps.hpp"
+
+namespace ordsvm::full_kernel {
+
+/// converged: the violation is at most `tol` and so is the relative gap; that of ordered thresholds is not looked at.
+/// near: Newton's method should go on.
+struct Fit {
+  bool converged = false, near = false;
+  Index steps = 0;
+  double violation = 0.0;
+  Proof proof;
+};
+
+/// How far a score may be off, by an estimate.
+inline double rounding(const FullKernel& kernel, const Hinges& hinges, const Variables& variables) {
+  double total = 0.0;
+  for (const double beta : hinges.beta(variables.alpha)) total += std::abs(beta);
+  return 8.0 * std::numeric_limits<double>::epsilon() * kernel.largest() * total;
+}
+
+/// From alpha, its exact scores and, where they are penalised, its thresholds, all of which are kept up to date.
+class Solver {
+ public:
+  Solver(const FullKernel& kernel, const Hinges& hinges, const Variables& variables, double tol, double near,
+         Monitor& monitor)
+      : kernel_(kernel), hinges_(hinges), variables_(variables), tol_(tol), aim_(tol), near_(near), monitor_(monitor) {}
+
+  Fit run() {
+    bool rounded = kernel_.largest() < 1e30;
+    while (true) {
+      rounded = rounded && aim_ >= min_tol<float>;
+      const End end = rounded ? work<float>() : work<double>();
+      if (end == End::imprecise && rounded) {
+        rounded = false;
+        continue;
+      }
+      fit_.near = end == End::near;
+      if (end != End::converged || hinges_.treatment == Treatment::ordered) {
+        fit_.converged = end == End::converged;
+        return fit_;
+      }
+      fit_.proof = prove(hinges_, variables_, rounding(kernel_, hinges_, variables_));
+      const double gap = fit_.proof.relative_gap();
+      fit_.converged = gap <= tol_;
+      if (fit_.converged || !(aim_ > 1e-9 * tol_)) return fit_;
+      aim_ = std::min(aim_, fit_.violation) * std::clamp(0.7 * tol_ / gap, 0.1, 0.5);
+    }
+  }
+
+ private:
+  template <class T>
+  End work() {
+    Steps<T> steps(kernel_, hinges_, variables_);
+    const End end = steps.run(aim_, near_, monitor_);
+    fit_.steps += steps.done();
+    fit_.violation = steps.violation();
+    return end;
+  }
+
+  const FullKernel& kernel_;
+  const Hinges& hinges_;
+  Variables variables_;
+  double tol_, aim_, near_;
+  Monitor& monitor_;
+  Fit fit_;
+};
+
+}  // namespace ordsvm::full_kernel

@@ -1,0 +1,164 @@
+// Steps on pairs of hinges with all of K in memory: the two inner tiers of the block method, on a matrix that stays.
+//
+// Solves    all treatments of thresholds.
+// Keeps     scores of all samples in T, by which small sets are chosen and worked off, and what beta has moved by since
+//           scores were exact. When the violation by these is within tol, the exact ones follow by rows of K in double:
+//           only samples that have moved cost anything.
+// Leaves    off at a violation of `near` where Newton's method (newton.py) is expected to end sooner.
+// Stops     when the violation by exact scores is at most tol.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "base/stopping.hpp"
+#include "solvers/block/newton_cost.hpp"
+#include "solvers/block/progress.hpp"
+#include "solvers/block/small_set.hpp"
+#include "solvers/block/working_set.hpp"
+#include "solvers/full_kernel/full_kernel.hpp"
+
+namespace ordsvm::full_kernel {
+
+enum class End { converged, near, imprecise, stopped };
+
+template <class T>
+class Steps {
+ public:
+  /// The scores are padded to whole vectors.
+  Steps(const FullKernel& kernel, const Hinges& hinges, const Variables& variables)
+      : kernel_(kernel),
+        hinges_(hinges),
+        variables_(variables),
+        slots_(hinges, variables.alpha),
+        balance_(hinges, variables),
+        tier_(hinges.n_samples, hinges.n_thresholds),
+        set_(std::min(small_size, hinges.n_samples), balance_),
+        moved_(hinges.n_samples, 0.0) {
+    tier_.start(slots_, hinges.n_samples);
+    for (Index i = 0; i < hinges.n_samples; ++i) tier_.diagonal()[i] = static_cast<T>(kernel.row(i)[i]);
+    round_scores();
+  }
+
+  Index done() const { return done_; }
+  double violation() const { return violation_; }
+
+  End run(double tol, double near, Monitor& monitor) {
+    const double aim = min_tol<T> > 0.0 ? 0.95 * tol : tol;
+    const bool waits = block::newton_is_expected(near, tol);
+    for (int attempt = 0; attempt <= max_recomputations; ++attempt) {
+      const Index before = done_;
+      for (double now = tier_.rank(balance_); now > aim; now = tier_.rank(balance_)) {
+        progress_.see(now, done_ + set_overhead_steps * sets_++);
+        if (waits && now <= near && newton_pays(now, tol)) return follow_exactly(), End::near;
+        if (monitor.stop_now(done_, 0)) return follow_exactly(), End::stopped;
+        if (stalled(aim) || !work_off(now, tol)) break;
+      }
+      follow_exactly();
+      violation_ = exact_violation();
+      if (violation_ <= tol) return End::converged;
+      if (done_ == before) break;
+    }
+    return End::imprecise;
+  }
+
+ private:
+  static constexpr Index set_overhead_steps = 150;  // steps that take as long as all else that is done for a set
+  static constexpr Index small_size = 128;  // rows stay in a cache from when they are gathered until they are added
+
+  /// Products are cheap with all of K in memory.
+  bool newton_pays(double violation, double tol) const {
+    const Index free = tier_.count_free_samples();
+    const double products = 4e-3 * static_cast<double>(hinges_.n_samples * free);
+    return block::newton_pays(done_, progress_.work_without_progress(), violation, tol, free, products);
+  }
+
+  /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.
+  bool stalled(double aim) const {
+    if (progress_.looks_without_progress() % 50 != 0) return false;
+    return block::too_coarse<T>(variables_.score, aim) || progress_.looks_without_progress() > 5000;
+  }
+
+  /// False if no step was possible.
+  bool work_off(double violation, double tol) {
+    const bool had_kept = !kept_.empty();
+    set_.take(tier_, slots_, balance_,
+              choice_.choose(tier_, kept_, std::min(small_size, hinges_.n_samples), violation,
+                             -std::max(violation, 10.0 * tol)));
+    const auto gather_all = [&](std::span<const Index> samples, T* out, Index stride) {
+      for (std::size_t p = 0; p < samples.size(); ++p) {
+        if (p + 1 < samples.size()) fetch(kernel_.row_as(samples[p + 1], T()));
+        gather(kernel_.row_as(samples[p], T()), samples, out + p * stride);
+      }
+    };
+    const Index steps = set_.work(gather_all, {0.2 * tol, 0.3, 8 * small_size});
+    balance_ = set_.balance();
+    set_.give_back(tier_, slots_);
+    slots_.write(set_.chosen(), variables_.alpha);
+    apply();
+    done_ += steps;
+    kept_ = steps == 0 ? std::vector<Index>() : block::last_free(set_.tier(), set_.chosen(), small_size / 2);
+    return steps > 0 || had_kept;
+  }
+
+  /// Prefetches a row.
+  void fetch(const T* row) const {
+    constexpr Index line = 64 / sizeof(T);
+    for (Index i = 0; i < hinges_.n_samples; i += line) __builtin_prefetch(row + i);
+  }
+
+  void apply() {
+    rows_.clear();
+    weights_.clear();
+    for (std::size_t p = 0; p < set_.chosen().size(); ++p)
+      if (const double moved = set_.moved()[p]; moved != 0.0) {
+        rows_.push_back(set_.chosen()[p]);
+        weights_.push_back(moved);
+        moved_[set_.chosen()[p]] += moved;
+      }
+    kernel_.add<T>(rows_, weights_, tier_.score());
+  }
+
+  /// Brings the exact scores up to date. Steps in double, which are for fine tolerances, have them summed anew, so that
+  /// roundings do not add up.
+  void follow_exactly() {
+    if constexpr (min_tol<T> > 0.0) {
+      const Change change(moved_);
+      kernel_.add<double>(change.rows, change.weights, variables_.score.data());
+    } else {
+      const Change all(hinges_.beta(variables_.alpha));
+      std::fill(variables_.score.begin(), variables_.score.end(), 0.0);
+      kernel_.add<double>(all.rows, all.weights, variables_.score.data());
+    }
+    std::fill(moved_.begin(), moved_.end(), 0.0);
+    std::copy(balance_.thresholds().begin(), balance_.thresholds().end(), variables_.threshold.begin());
+    round_scores();
+  }
+
+  void round_scores() {
+    for (Index i = 0; i < hinges_.n_samples; ++i) tier_.score()[i] = static_cast<T>(variables_.score[i]);
+  }
+
+  double exact_violation() const {
+    block::Tier<double> exact(hinges_.n_samples, hinges_.n_thresholds);
+    exact.start(slots_, hinges_.n_samples);
+    std::copy_n(variables_.score.data(), hinges_.n_samples, exact.score());
+    return std::max(0.0, exact.rank(balance_));
+  }
+
+  const FullKernel& kernel_;
+  const Hinges& hinges_;
+  Variables variables_;
+  block::Slots slots_;
+  block::Balance balance_;
+  block::Tier<T> tier_;
+  block::SmallSet<T> set_;
+  block::WorkingSet<T> choice_;
+  std::vector<double> moved_, weights_;
+  std::vector<Index> kept_, rows_;
+  Index done_ = 0, sets_ = 0;
+  double violation_ = 0.0;
+  block::Progress progress_;
+};
+
+}  // namespace ordsvm::full_kernel

@@ -76,6 +76,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
     >>> from ordsvm import LinearSVOR
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks()
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> model = LinearSVOR(C=0.1).fit(X, y)
     >>> model.result_.relative_gap <= 0.01
     True

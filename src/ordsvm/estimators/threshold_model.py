@@ -89,25 +89,25 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     @reports_to_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Self:
-        """Train on samples X with labels y.
+        """Train on samples with labels.
 
         Parameters
         ----------
-        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
-            Training samples; for a precomputed kernel, its values between them.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples; for a precomputed kernel, the kernel matrix.
         y : array-like of shape (n_samples,)
-            Labels, in the order that `categories`, their dtype or their values give.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Multiplies C for every sample; None is 1.
-        validation : tuple (X_val, y_val) or None, default=None
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, which multiply C.
+        validation : tuple of (X_val, y_val), default=None
             Samples whose errors are recorded in `result_.history`, and used for early stopping. With a precomputed
             kernel X_val has a column for every training sample. In a pipeline X_val is taken as it is: transform it
             first.
 
         Returns
         -------
-        self : object
-            The trained machine.
+        ThresholdModel
+            The fitted estimator.
         """
         return self._prepare(X, y, sample_weight, validation).run()
 

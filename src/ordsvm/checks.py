@@ -8,11 +8,14 @@ import os
 import reprlib
 from collections.abc import Callable, Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ordsvm._typing import Floats
+
+Precision = Literal["float32", "float64"]
+PRECISIONS = ("float32", "float64")
 
 
 def shortened(value: Any) -> str:
@@ -78,6 +81,16 @@ def usable_threads(n_threads: Any) -> int:
     if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
         raise ValueError(f"n_threads={n_threads!r} is not valid: give None (all cores) or a whole number from 1 on.")
     return int(n_threads)
+
+
+def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r} is unknown: give one of {', '.join(map(repr, allowed))}.")
+
+
+def check_count(name: str, value: object, what: str = "steps", least: int = 1) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name}={value!r} is not valid: give a whole number of {what}, at least {least}.")
 
 
 def caller_level() -> int:

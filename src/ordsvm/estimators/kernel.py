@@ -95,21 +95,21 @@ class KernelMachine(Machine):
 
     @reports_to_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on samples with labels or targets.
+        """Train on samples X with labels or targets y.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples; for a precomputed kernel, the kernel matrix.
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Training samples; for a precomputed kernel, its values between them.
         y : array-like of shape (n_samples,)
-            Their labels or targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights, which multiply C.
+            Labels or targets.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Multiplies C for every sample; None is 1.
 
         Returns
         -------
-        KernelMachine
-            The fitted estimator.
+        object
+            The trained machine.
         """
         return self._prepare(X, y, sample_weight).run()
 

@@ -68,23 +68,23 @@ class LinearMachine(Machine):
 
     @reports_to_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train on samples with labels or targets.
+        """Train on samples X with labels or targets y.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), RowStore, path-like or iterator
-            The samples. Rows that do not fit into memory bring their labels and weights along: a `RowStore`, the path
-            of an svmlight file, or an iterator of tuples (X, y) or (X, y, sample_weight), whose rows are kept in a
-            temporary folder during training.
-        y : array-like of shape (n_samples,), default=None
-            Their labels or targets; None where X brings them along.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights, which multiply C.
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features), RowStore, path or iterator
+            Samples. Rows that do not fit into memory bring their labels and weights along: a `RowStore`, the path of an
+            svmlight file, or an iterator of tuples (X, y) or (X, y, sample_weight), whose rows are kept in a temporary
+            folder during training.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels or targets; None where X brings them along.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Multiplies C for every sample; None is 1.
 
         Returns
         -------
-        LinearMachine
-            The fitted estimator.
+        object
+            The trained machine.
         """
         if not is_stream(X):
             return self._prepare(X, y, sample_weight).run()

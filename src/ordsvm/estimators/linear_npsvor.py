@@ -35,9 +35,9 @@ class LinearNPSVOR(RankScores, LinearMachine):
     C : float, default=1.0
         Weight of the losses against ½‖w‖², where C1 or C2 does not say otherwise.
     C1 : float or None, default=None
-        C for the samples of a score's own rank; None is C itself.
+        The same for the samples of a score's own rank; None is C.
     C2 : float or None, default=None
-        C for the samples of other ranks; None is C itself.
+        The same for samples of other ranks; None is C.
     epsilon : float, default=0.1
         How far from 0 a score may be on its own rank without a loss.
     {predictor}
@@ -81,10 +81,11 @@ class LinearNPSVOR(RankScores, LinearMachine):
 
     Examples
     --------
+    >>> from sklearn.preprocessing import StandardScaler
     >>> from ordsvm import LinearNPSVOR
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> X = StandardScaler().fit_transform(X)
     >>> model = LinearNPSVOR(C=0.1).fit(X, y)
     >>> model.rank_scores(X[:2]).shape
     (2, 3)

@@ -73,10 +73,11 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
 
     Examples
     --------
+    >>> from sklearn.preprocessing import StandardScaler
     >>> from ordsvm import LinearSVOR
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks()
-    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> X = StandardScaler().fit_transform(X)
     >>> model = LinearSVOR(C=0.1).fit(X, y)
     >>> model.result_.relative_gap <= 0.01
     True

@@ -89,25 +89,25 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     @reports_to_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Self:
-        """Train on samples with labels.
+        """Train on samples X with labels y.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples; for a precomputed kernel, the kernel matrix.
+        X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+            Training samples; for a precomputed kernel, its values between them.
         y : array-like of shape (n_samples,)
-            Their labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights, which multiply C.
-        validation : tuple of (X_val, y_val), default=None
+            Labels, in the order that `categories`, their dtype or their values give.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Multiplies C for every sample; None is 1.
+        validation : tuple (X_val, y_val) or None, default=None
             Samples whose errors are recorded in `result_.history`, and used for early stopping. With a precomputed
             kernel X_val has a column for every training sample. In a pipeline X_val is taken as it is: transform it
             first.
 
         Returns
         -------
-        ThresholdModel
-            The fitted estimator.
+        object
+            The trained machine.
         """
         return self._prepare(X, y, sample_weight, validation).run()
 

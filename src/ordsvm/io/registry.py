@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import is_dataclass
 from functools import cache
-from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -31,15 +29,13 @@ def estimator_classes() -> dict[str, type[BaseEstimator]]:
 @cache
 def record_classes() -> dict[str, type]:
     """Dataclasses that parameters and fitted attributes may hold: kernels, options of solvers, results, columns."""
-    found = [*_kernel_classes(kernels.Kernel), *SOLVERS.values(), *LINEAR_SOLVERS.values()]
+    found = [*_native_kernels(), kernels.Precomputed, *SOLVERS.values(), *LINEAR_SOLVERS.values()]
     calibration = (Conformal, IsotonicThresholds, OrderedLogistic)
     others = (DualVariables, FitResult, Progress, *calibration, CategoryColumn, NumberColumn, TextColumn)
     return {kind.__name__: kind for kind in (*found, *others)}
 
 
-def _kernel_classes(parent: type[Any]) -> Iterator[type]:
-    """The library's own kernels; a callable kernel is code, not data."""
-    for kind in parent.__subclasses__():
-        yield from _kernel_classes(kind)
-        if is_dataclass(kind) and kind.__module__ == kernels.RBF.__module__ and kind is not kernels.Custom:
-            yield kind
+def _native_kernels() -> list[type]:
+    """The library's own kernels, not those that others derive from them; a callable kernel is code, not data."""
+    classes = [kind for kind in map(vars(kernels).get, kernels.__all__) if isinstance(kind, type)]
+    return [kind for kind in classes if is_dataclass(kind) and issubclass(kind, kernels.NativeKernel)]

@@ -1,14 +1,14 @@
 """Kernels: what they are, and the matrices of their values."""
 
-from ordsvm.kernels.base import Kernel, NativeKernel
+from ordsvm.kernels.base import Kernel
+from ordsvm.kernels.given import Custom, Precomputed
 from ordsvm.kernels.kernels import (
     NAMES,
     RBF,
-    Custom,
     Laplacian,
     Linear,
+    NativeKernel,
     Polynomial,
-    Precomputed,
     Sigmoid,
     gamma_value,
     make_kernel,

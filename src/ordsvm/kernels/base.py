@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.kernels.arrays import Data, alike, blockwise, csr_arrays
+from ordsvm.kernels.arrays import Data, blockwise
 
 
 class Kernel(ABC):
@@ -106,69 +105,3 @@ class Kernel(ABC):
             The scores.
         """
         return blockwise(lambda block: self(block, Y) @ beta, X, beta)
-
-
-class NativeKernel(Kernel):
-    """A kernel whose values the core computes from the data themselves.
-
-    See Also
-    --------
-    Kernel : What every kernel offers.
-    RBF : The one used most.
-
-    Examples
-    --------
-    >>> from ordsvm.kernels import RBF, Custom, NativeKernel
-    >>> isinstance(RBF(gamma=1.0), NativeKernel), issubclass(Custom, NativeKernel)
-    (True, False)
-    """
-
-    @abstractmethod
-    def _native(self) -> _core.Kernel: ...
-
-    def scores(self, X: Data, Y: Data, beta: Floats, n_threads: int = 1) -> Floats:
-        """Compute k(X, Y) @ beta by the core, without all values of the kernel in memory.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            The samples to score.
-        Y : ndarray or CSR matrix of shape (n_support, n_features)
-            The support vectors.
-        beta : ndarray of shape (n_support,) or (n_support, n_scores)
-            Their weights.
-        n_threads : int, default=1
-            Threads of the core.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_scores)
-            The scores, in float64. For dense float32 data and kernels of distances, values are computed in float32 and
-            summed in float64.
-        """
-        if len(beta) == 0:
-            return np.zeros((X.shape[0], *beta.shape[1:]))
-        X, Y = alike(X, Y)
-        weights = np.ascontiguousarray(beta.reshape(len(beta), -1))
-        if sp.issparse(X):
-            scores = _core.csr_scores(self._native(), csr_arrays(X), csr_arrays(Y), X.shape[1], weights, n_threads)
-        else:
-            scores = _core.dense_scores(self._native(), X, Y, weights, n_threads)
-        return scores.reshape(X.shape[0], *beta.shape[1:])
-
-    def rows(self, X: Data) -> _core.Rows:
-        """Make a source of rows of k(X, X), which computes them when a solver needs them.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            The samples.
-
-        Returns
-        -------
-        Rows
-            The source, an object of the core.
-        """
-        if sp.issparse(X):
-            return _core.csr_rows(self._native(), X.data, X.indices, X.indptr, X.shape[1])
-        return _core.dense_rows(self._native(), X)

@@ -13,7 +13,7 @@ import numpy as np
 from ordsvm import _core
 from ordsvm._typing import Floats, Ints
 from ordsvm.kernels.base import Kernel
-from ordsvm.kernels.kernels import Custom
+from ordsvm.kernels.given import Custom
 from ordsvm.kernels.matrix import KernelMatrix
 
 T = TypeVar("T")

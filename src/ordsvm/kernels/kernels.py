@@ -6,6 +6,7 @@ the core that computes rows of k(X, X) when a solver needs them, so that no n ×
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +17,75 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.kernels.arrays import Data, blockwise, centred, dot, float64
-from ordsvm.kernels.base import Kernel, NativeKernel
+from ordsvm.kernels.arrays import Data, alike, centred, csr_arrays, dot, float64
+from ordsvm.kernels.base import Kernel
+from ordsvm.kernels.given import Custom, Precomputed
+
+
+class NativeKernel(Kernel):
+    """A kernel whose values the core computes from the data themselves.
+
+    See Also
+    --------
+    Kernel : What every kernel offers.
+    RBF : The one used most.
+
+    Examples
+    --------
+    >>> from ordsvm.kernels import RBF, Custom, NativeKernel
+    >>> isinstance(RBF(gamma=1.0), NativeKernel), issubclass(Custom, NativeKernel)
+    (True, False)
+    """
+
+    @abstractmethod
+    def _native(self) -> _core.Kernel: ...
+
+    def scores(self, X: Data, Y: Data, beta: Floats, n_threads: int = 1) -> Floats:
+        """Compute k(X, Y) @ beta by the core, without all values of the kernel in memory.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples to score.
+        Y : ndarray or CSR matrix of shape (n_support, n_features)
+            The support vectors.
+        beta : ndarray of shape (n_support,) or (n_support, n_scores)
+            Their weights.
+        n_threads : int, default=1
+            Threads of the core.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_scores)
+            The scores, in float64. For dense float32 data and kernels of distances, values are computed in float32 and
+            summed in float64.
+        """
+        if len(beta) == 0:
+            return np.zeros((X.shape[0], *beta.shape[1:]))
+        X, Y = alike(X, Y)
+        weights = np.ascontiguousarray(beta.reshape(len(beta), -1))
+        if sp.issparse(X):
+            scores = _core.csr_scores(self._native(), csr_arrays(X), csr_arrays(Y), X.shape[1], weights, n_threads)
+        else:
+            scores = _core.dense_scores(self._native(), X, Y, weights, n_threads)
+        return scores.reshape(X.shape[0], *beta.shape[1:])
+
+    def rows(self, X: Data) -> _core.Rows:
+        """Make a source of rows of k(X, X), which computes them when a solver needs them.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        Rows
+            The source, an object of the core.
+        """
+        if sp.issparse(X):
+            return _core.csr_rows(self._native(), X.data, X.indices, X.indptr, X.shape[1])
+        return _core.dense_rows(self._native(), X)
 
 
 @dataclass(frozen=True)
@@ -156,89 +224,6 @@ class Laplacian(NativeKernel):
 
     def _native(self) -> _core.Kernel:
         return _core.Kernel(_core.KernelKind.laplacian, gamma=self.gamma)
-
-
-@dataclass(frozen=True)
-class Precomputed(Kernel):
-    """A kernel whose matrix is given as X: training × training to fit, new × training to predict."""
-
-    def __call__(self, X: Data, Y: Data) -> Floats:
-        raise TypeError("A precomputed kernel is a matrix; it cannot be evaluated on samples.")
-
-    def scores_in_numpy(self, X: Data, Y: Data, beta: Floats) -> Floats:
-        """Compute X[:, Y] @ beta, a row block at a time.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_training_samples)
-            Kernel values of the samples to score.
-        Y : ndarray of shape (n_support,)
-            The numbers of the support vectors among the training samples.
-        beta : ndarray of shape (n_support,) or (n_support, n_scores)
-            Their weights.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_scores)
-            The scores.
-        """
-        return blockwise(lambda block: block[:, Y].astype(np.float64, copy=False) @ beta, X, beta)
-
-    def rows(self, X: Data) -> _core.Rows:
-        """Make a source of the rows of a given matrix.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_samples)
-            The kernel matrix.
-
-        Returns
-        -------
-        Rows
-            The source, an object of the core.
-        """
-        return _core.precomputed_rows(X)
-
-
-@dataclass(frozen=True)
-class Custom(Kernel):
-    """A callable kernel: a Python callable of two sets of samples, called for a few rows at a time, by one thread.
-
-    Parameters
-    ----------
-    kernel : callable
-        Returns the matrix of values between the rows of its two arguments.
-    """
-
-    kernel: Callable[[Data, Data], Any]
-
-    def __call__(self, X: Data, Y: Data) -> Floats:
-        values = np.asarray(self.kernel(X, Y), dtype=np.float64)
-        if values.shape != (X.shape[0], Y.shape[0]):
-            raise ValueError(
-                f"The callable kernel returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} samples: "
-                "it must return one value for every pair."
-            )
-        if not np.all(np.isfinite(values)):
-            raise ValueError("The callable kernel returned NaN or infinity: it must return finite numbers.")
-        return values
-
-    def rows(self, X: Data) -> _core.Rows:
-        """Make a source of rows of k(X, X) that calls the kernel for the rows a solver needs.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            The samples.
-
-        Returns
-        -------
-        Rows
-            The source, an object of the core.
-        """
-        blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
-        diagonal = np.concatenate([np.diagonal(self(block, block)) for block in blocks])
-        return _core.callable_rows(diagonal, lambda which: self(X[which], X))
 
 
 NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ordsvm import _core
+from ordsvm.checks import PRECISIONS, Precision, check_count, check_option
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.run import Run
 from ordsvm.solvers.kernel.team import PARTITIONS, SHARINGS, Partition, Sharing, check_pace, team
-from ordsvm.solvers.options import PRECISIONS, Precision, check_count, check_option
 
 
 @dataclass(frozen=True)

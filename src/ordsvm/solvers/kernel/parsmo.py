@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ordsvm import _core
-from ordsvm.checks import check_flag, check_number, usable_threads
+from ordsvm.checks import PRECISIONS, Precision, check_count, check_flag, check_number, check_option, usable_threads
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.run import Run
-from ordsvm.solvers.options import PRECISIONS, Precision, check_count, check_option
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
+from ordsvm.checks import Precision
 from ordsvm.kernels.matrix import KernelMatrix
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.options import Precision
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import Solution
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ordsvm import _core
+from ordsvm.checks import PRECISIONS, Precision, check_option
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.run import Run
-from ordsvm.solvers.options import PRECISIONS, Precision, check_option
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ordsvm import _core
-from ordsvm.checks import usable_threads
+from ordsvm.checks import PRECISIONS, Precision, check_count, check_option, usable_threads
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.block.newton import Point, newton
 from ordsvm.solvers.kernel.run import Run
-from ordsvm.solvers.options import PRECISIONS, Precision, check_count, check_option
 
 STEPS_OF_A_START = 3  # a hinge: what a given start counts as
 NEWTON_START_VIOLATION = 0.05  # as a share of how much the scores asked for differ

@@ -37,13 +37,12 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.checks import check_number, check_seed_number, usable_threads
+from ordsvm.checks import check_count, check_number, check_option, check_seed_number, usable_threads
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.decomposition.partitions import Ints, Look, bring_together, cut
 from ordsvm.solvers.kernel.decomposition.subproblem import BlockSolver, Move
 from ordsvm.solvers.kernel.decomposition.workers import Stopped, Workers
 from ordsvm.solvers.kernel.run import Run
-from ordsvm.solvers.options import check_count, check_option
 
 PARTITIONS = ("violation", "random", "contiguous")
 BLOCKS = ("all", "descent", "decrease")

@@ -1,0 +1,97 @@
+"""Kernels that are given as they are: a matrix of their values, or a callable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ordsvm import _core
+from ordsvm._typing import Floats
+from ordsvm.kernels.arrays import Data, blockwise
+from ordsvm.kernels.base import Kernel
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """A kernel whose matrix is given as X: training × training to fit, new × training to predict."""
+
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        raise TypeError("A precomputed kernel is a matrix; it cannot be evaluated on samples.")
+
+    def scores_in_numpy(self, X: Data, Y: Data, beta: Floats) -> Floats:
+        """Compute X[:, Y] @ beta, a row block at a time.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_training_samples)
+            Kernel values of the samples to score.
+        Y : ndarray of shape (n_support,)
+            The numbers of the support vectors among the training samples.
+        beta : ndarray of shape (n_support,) or (n_support, n_scores)
+            Their weights.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_scores)
+            The scores.
+        """
+        return blockwise(lambda block: block[:, Y].astype(np.float64, copy=False) @ beta, X, beta)
+
+    def rows(self, X: Data) -> _core.Rows:
+        """Make a source of the rows of a given matrix.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_samples)
+            The kernel matrix.
+
+        Returns
+        -------
+        Rows
+            The source, an object of the core.
+        """
+        return _core.precomputed_rows(X)
+
+
+@dataclass(frozen=True)
+class Custom(Kernel):
+    """A callable kernel: a Python callable of two sets of samples, called for a few rows at a time, by one thread.
+
+    Parameters
+    ----------
+    kernel : callable
+        Returns the matrix of values between the rows of its two arguments.
+    """
+
+    kernel: Callable[[Data, Data], Any]
+
+    def __call__(self, X: Data, Y: Data) -> Floats:
+        values = np.asarray(self.kernel(X, Y), dtype=np.float64)
+        if values.shape != (X.shape[0], Y.shape[0]):
+            raise ValueError(
+                f"The callable kernel returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} samples: "
+                "it must return one value for every pair."
+            )
+        if not np.all(np.isfinite(values)):
+            raise ValueError("The callable kernel returned NaN or infinity: it must return finite numbers.")
+        return values
+
+    def rows(self, X: Data) -> _core.Rows:
+        """Make a source of rows of k(X, X) that calls the kernel for the rows a solver needs.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        Rows
+            The source, an object of the core.
+        """
+        blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
+        diagonal = np.concatenate([np.diagonal(self(block, block)) for block in blocks])
+        return _core.callable_rows(diagonal, lambda which: self(X[which], X))

@@ -291,6 +291,14 @@ def test_version_and_help(capsys):
     assert "--cache-size" in out
 
 
+def test_help_says_what_every_parameter_is():
+    """The text comes from the docstrings of the estimators."""
+    for name, option in parameter_options().items():
+        text = option.annotation.__metadata__[0].help
+        assert not text.startswith(" (default"), name
+    assert parameter_options()["kernel"].annotation.__metadata__[0].help.startswith("One of linear, rbf, poly")
+
+
 TUNE = ("tune", *TRAIN[1:], "--folds", "2", "--hold-out", "0.2")
 
 

@@ -53,51 +53,6 @@ OF_PROPERTIES = {
     "SS05",  # a summary that begins with a verb: a property is a noun
 }
 
-# Public objects whose docstrings are not complete yet. A name that becomes clean has to leave the set.
-PENDING: set[str] = {
-    "ordsvm.distributed.estimators.LinearNPSVOR",
-    "ordsvm.distributed.estimators.LinearSVC",
-    "ordsvm.distributed.estimators.LinearSVOR",
-    "ordsvm.distributed.estimators.LinearSVR",
-    "ordsvm.distributed.machine.DistributedMachine.decision_function",
-    "ordsvm.distributed.machine.DistributedMachine.fit",
-    "ordsvm.distributed.machine.DistributedMachine.predict",
-    "ordsvm.estimators.certify.certify",
-    "ordsvm.estimators.rounded.RoundedRegressor",
-    "ordsvm.estimators.rounded.RoundedRegressor.decision_function",
-    "ordsvm.estimators.rounded.RoundedRegressor.fit",
-    "ordsvm.estimators.rounded.RoundedRegressor.predict",
-    "ordsvm.formulations.linear.lane_table",
-    "ordsvm.formulations.linear.threshold_table",
-    "ordsvm.formulations.npsvor.npsvor",
-    "ordsvm.formulations.svc.svc",
-    "ordsvm.formulations.svr.svr",
-    "ordsvm.formulations.threshold.cost_matrix",
-    "ordsvm.formulations.threshold.cost_weights",
-    "ordsvm.kernels.matrix.KernelMatrix",
-    "ordsvm.kernels.matrix.KernelMatrix.cache",
-    "ordsvm.kernels.matrix.KernelMatrix.of",
-    "ordsvm.kernels.matrix.KernelMatrix.part",
-    "ordsvm.kernels.matrix.KernelMatrix.product",
-    "ordsvm.kernels.matrix.KernelMatrix.release_rows",
-    "ordsvm.kernels.matrix.KernelMatrix.rounding",
-    "ordsvm.result.FitResult",
-    "ordsvm.result.FitResult.converged",
-    "ordsvm.result.Progress",
-    "ordsvm.solvers.control.Control",
-    "ordsvm.solvers.kernel.decomposition.bounded_program.BoundedProgram",
-    "ordsvm.solvers.kernel.decomposition.bounded_program.BoundedProgram.objective",
-    "ordsvm.solvers.kernel.decomposition.bounded_program.BoundedProgram.problem",
-    "ordsvm.solvers.kernel.decomposition.bounded_program.BoundedProgram.solve",
-    "ordsvm.solvers.kernel.run.Solver",
-    "ordsvm.solvers.kernel.run.Solver.solve",
-    "ordsvm.solvers.kernel.run.solve",
-    "ordsvm.solvers.linear.cocoa.CoCoA",
-    "ordsvm.solvers.linear.cocoa.CoCoA.rho_for",
-    "ordsvm.solvers.registry.check_solver",
-    "ordsvm.solvers.solution.Solution",
-}
-
 
 def public_objects() -> Iterator[tuple[str, Any]]:
     """Names of classes and functions, of public methods and properties, where they are defined; and what they are."""
@@ -136,14 +91,9 @@ def faults(name: str) -> list[str]:
     return [f"{code}: {message}" for code, message in found if code not in not_required(OBJECTS[name])]
 
 
-@pytest.mark.parametrize("name", sorted(OBJECTS.keys() - PENDING))
+@pytest.mark.parametrize("name", sorted(OBJECTS))
 def test_docstring_is_numpydoc(name):
     assert faults(name) == []
-
-
-@pytest.mark.parametrize("name", sorted(PENDING))
-def test_pending_docstring_is_public_and_not_clean_yet(name):
-    assert faults(name) != [], f"{name} is clean: remove it from PENDING"
 
 
 def test_modules_list_what_exists():

@@ -10,12 +10,38 @@ from ordsvm._typing import Floats
 
 @dataclass(frozen=True)
 class Progress:
-    """A look at a running fit. The objective is the primal one, for the best thresholds at this moment.
+    """A look at a running fit.
 
-    n_active counts the hinges that the solver is working on; solvers that shrink leave others out for a while.
     While a solver runs its scores come from rows of K in float32, so gap and violation are close, not exact.
-    validation_mae and validation_mze are the mean distance in ranks and the share of wrong ranks among validation
-    samples; None where there are none.
+
+    Parameters
+    ----------
+    solver : str
+        Name of the solver.
+    n_iter : int
+        Steps of the solver so far.
+    seconds : float
+        Time since training began.
+    objective : float
+        The primal objective, for the best thresholds at this moment.
+    gap : float
+        Primal minus dual objective.
+    relative_gap : float
+        The gap divided by the larger of both.
+    violation : float
+        Violation of the optimality conditions.
+    n_support : int
+        Number of support vectors.
+    kernel_rows : int
+        Rows of K computed.
+    n_active : int
+        Hinges that the solver works on; solvers that shrink leave others out for a while.
+    thresholds : ndarray of shape (n_thresholds,)
+        The thresholds.
+    validation_mae : float or None, default=None
+        Mean distance in ranks of validation samples; None where there are none.
+    validation_mze : float or None, default=None
+        Share of wrong ranks among validation samples; None where there are none.
     """
 
     solver: str
@@ -37,16 +63,36 @@ class Progress:
 class FitResult:
     """The end of a fit, with objective, gap and violation recomputed in float64 from alpha.
 
-    status        "converged", or what stopped it: "max_iter", "time_limit", "callback", "precision" (tol is finer than
-                  float64 sums are), "gap" (the kernel is not positive semidefinite: the gap does not close),
-                  "early_stopping" (the error on validation samples no longer fell)
-    objective     the primal objective of this model; the optimum lies between objective − gap and objective
-    gap           how far from the optimum the model can be at most
-    violation     of the optimality conditions; a solver converges when it is at most tol
-    n_iter        steps of the solver; kernel_rows: rows of K it computed; seconds: of training
-    alpha         the dual variables, one per hinge of the formulation
-    history       `Progress` at a cadence
-    best_look     with early stopping, the place in history of the look whose model this is; None: it is the last one
+    Parameters
+    ----------
+    status : str
+        "converged", or what stopped it: "max_iter", "time_limit", "callback", "precision" (tol is finer than float64
+        sums are), "gap" (the kernel is not positive semidefinite: the gap does not close), "early_stopping" (the error
+        on validation samples no longer fell).
+    solver : str
+        Name of the solver that ran.
+    n_iter : int
+        Steps of the solver.
+    objective : float
+        The primal objective of this model; the optimum lies between objective − gap and objective.
+    gap : float
+        How far from the optimum the model can be at most.
+    relative_gap : float
+        The gap divided by the larger of both objectives.
+    violation : float
+        Violation of the optimality conditions; a solver converges when it is at most tol.
+    seconds : float
+        Time of training.
+    kernel_rows : int
+        Rows of K computed.
+    alpha : ndarray of shape (n_hinges,)
+        The dual variables, one for every hinge of the formulation.
+    history : tuple of Progress, default=()
+        The looks at the fit, at a cadence.
+    best_look : int or None, default=None
+        With early stopping, the place in history of the look whose model this is; None: it is the last one.
+    solver_options : dict, default={}
+        The options of the solver that ran.
     """
 
     status: str
@@ -65,4 +111,5 @@ class FitResult:
 
     @property
     def converged(self) -> bool:
+        """Whether the solver met its tolerance."""
         return self.status == "converged"

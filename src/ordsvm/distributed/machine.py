@@ -45,11 +45,23 @@ class DistributedMachine(LinearMachine):
     """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Client | None = None) -> Self:
-        """Trains on rows X with labels or targets y, which stay on the workers.
+        """Train on rows that stay on the workers.
 
-        X, y and sample_weight are dask arrays (of dense or CSR blocks), dask data frames and series, or lists of
-        delayed blocks, divided in the same way; without y, a list of delayed tuples (X, y) or (X, y, sample_weight).
-        client: None is the current one, or else a cluster of threads in this process for as long as training takes.
+        Parameters
+        ----------
+        X : dask array, dask data frame or list of delayed blocks
+            The rows, dense or CSR; without y, a list of delayed tuples (X, y) or (X, y, sample_weight).
+        y : dask array, dask series or list of delayed blocks, default=None
+            Labels or targets, divided as X is.
+        sample_weight : dask array, dask series or list of delayed blocks, default=None
+            Weights, divided as X is.
+        client : distributed.Client or None, default=None
+            The cluster; None: the current client, or else a cluster of threads in this process while training lasts.
+
+        Returns
+        -------
+        DistributedMachine
+            The fitted machine.
         """
         self._check_parameters()
         blocks = blocks_of(X, y, sample_weight)
@@ -74,12 +86,34 @@ class DistributedMachine(LinearMachine):
             return solution_of(rounds, task, status, state, [own for _, own in numbers])
 
     def predict(self, X: Any) -> Any:
-        """As the machine of the same name in ordsvm; of distributed rows not computed yet, and divided as they are."""
+        """Predict the label or target of every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, dask array, dask data frame or list of delayed blocks
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), dask array or list of delayed blocks
+            The predictions; of distributed rows not computed yet, and divided as they are.
+        """
         return self._each_block("predict", X, super().predict)
 
     @available_if(is_classifier)
     def decision_function(self, X: Any) -> Any:
-        """As the machine of the same name in ordsvm has it; of distributed rows, not computed yet."""
+        """Compute the decision values of every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, dask array, dask data frame or list of delayed blocks
+            The rows.
+
+        Returns
+        -------
+        ndarray, dask array or list of delayed blocks
+            The values, as the machine of the same name in ordsvm has them; of distributed rows not computed yet.
+        """
         return self._each_block("decision_function", X, super().decision_function)
 
     def _each_block(self, method: str, X: Any, local: Callable[[Any], Any]) -> Any:

@@ -19,12 +19,46 @@ from ordsvm.solvers.linear.losses import certificate, weights
 
 
 def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-    """Recomputes objective, duality gap and violation in float64 from the dual variables that the model has kept.
+    """Recompute objective, duality gap and violation in float64 from the dual variables that a model has kept.
 
-    X, y and sample_weight are those that `fit` was given, held-out samples included; anything else, also a parameter
-    changed since, is an error. Nothing of the solver is trusted: the hinges come from the labels, α is made feasible
-    should it not be, the scores come from the kernel's formula in NumPy, not from the core, and the objective is that
-    of the model's own thresholds. For a machine of several problems objectives and gaps are summed.
+    Parameters
+    ----------
+    model : KernelMachine or LinearMachine
+        A fitted machine.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The samples that `fit` was given, held-out ones included.
+    y : array-like of shape (n_samples,)
+        Their labels or targets.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Their weights.
+
+    Returns
+    -------
+    Certificate
+        Objectives, gap and violation; for a machine of several problems objectives and gaps are summed.
+
+    Raises
+    ------
+    ValueError
+        Where the data are not those of the fit, or a parameter was changed since.
+
+    See Also
+    --------
+    FitResult : What training says of itself.
+
+    Notes
+    -----
+    Nothing of the solver is trusted: the hinges come from the labels, α is made feasible should it not be, the scores
+    come from the kernel's formula in NumPy, not from the core, and the objective is that of the model's own thresholds.
+
+    Examples
+    --------
+    >>> from ordsvm import SVOR, certify
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> X, y = load_diabetes_ranks(3)
+    >>> model = SVOR(tol=1e-3).fit(X[:100], y[:100])
+    >>> bool(certify(model, X[:100], y[:100]).relative_gap <= 1e-3)
+    True
     """
     if not isinstance(model, KernelMachine | LinearMachine):
         raise TypeError(

@@ -38,9 +38,9 @@ class NPSVOR(RankScores, KernelMachine):
     C : float, default=1.0
         Weight of the losses against ½‖w‖², where C1 or C2 does not say otherwise.
     C1 : float or None, default=None
-        The same for the samples of the machine's own rank; None is C.
+        C for the samples of the machine's own rank; None is C itself.
     C2 : float or None, default=None
-        The same for samples of other ranks; None is C. The paper finds that different ones gain little.
+        C for the samples of other ranks; None is C itself. The paper finds that different ones gain little.
     epsilon : float, default=0.1
         How far from 0 a score may be on the machine's own rank without a loss.
     {predictor}

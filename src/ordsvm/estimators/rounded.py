@@ -14,27 +14,46 @@ from ordsvm.labels import encode_labels
 
 
 class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Ordinal prediction with any regressor: fit it to the ranks 0, ..., r - 1, round what it predicts.
-
-    This takes neighbouring labels to be equally far apart, which an ordinal model does not. Read as a
-    threshold model, its thresholds are fixed half-way between the ranks: the predicted rank is the first k
-    with f(x) < k + 1/2, the last one if there is none. So a prediction half-way goes to the higher rank, and
-    one beyond the ends to the lowest or highest.
+    """Ordinal prediction with any regressor: fitted to the ranks 0, ..., r − 1, and rounded.
 
     Parameters
     ----------
-    regressor : regressor, default None
-        Fitted as a clone. None means scikit-learn's `SVR()`.
-    categories : sequence of labels, lowest first, default None
-        The order of the labels. Without it an ordered pandas Categorical or polars Enum dtype of y gives the
-        order, then the value of numbers; plain strings are sorted, with a warning.
+    regressor : estimator, default=None
+        The regressor to fit, as a clone. None: scikit-learn's `SVR()`.
+    categories : sequence or None, default=None
+        The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
 
     Attributes
     ----------
-    classes_ : labels, lowest first.
-    thresholds_ : 1/2, 3/2, ..., r - 3/2.
-    regressor_ : the fitted regressor.
-    n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, lowest first.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        1/2, 3/2, ..., r − 3/2.
+    regressor_ : estimator
+        The fitted regressor.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X is a data frame.
+
+    See Also
+    --------
+    SVOR : A threshold model, which learns where ranks meet.
+
+    Notes
+    -----
+    This takes neighbouring labels to be equally far apart, which an ordinal model does not. Read as a threshold model,
+    its thresholds are fixed half-way between the ranks: the predicted rank is the first k with f(x) < k + 1/2, the last
+    one if there is none. So a prediction half-way goes to the higher rank, and one beyond the ends to the lowest or
+    highest.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from ordsvm import RoundedRegressor
+    >>> model = RoundedRegressor(Ridge(), categories=["low", "medium", "high"])
+    >>> model.fit([[0.0], [1.0], [2.0]], ["low", "medium", "high"]).predict([[-3.0], [1.0]])
+    array(['low', 'medium'], dtype='<U6')
     """
 
     def __init__(self, regressor: Any = None, *, categories: Any = None) -> None:
@@ -42,7 +61,22 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.categories = categories
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the regressor to the ranks of y. It also validates X, and `sample_weight` where given."""
+        """Fit the regressor to the ranks of y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples, which the regressor validates.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, where the regressor takes them.
+
+        Returns
+        -------
+        RoundedRegressor
+            The fitted estimator.
+        """
         validate_data(self, X, skip_check_array=True)  # counts and names the features only
         ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)
         check_consistent_length(X, ranks.codes)
@@ -54,7 +88,18 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """What the regressor predicts: one number a sample, on the scale of the ranks 0, ..., r - 1."""
+        """Return what the regressor predicts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbers on the scale of the ranks 0, ..., r − 1.
+        """
         check_is_fitted(self)
         check_features(self, X)
         score = column_or_1d(self.regressor_.predict(X), dtype=np.float64)
@@ -62,7 +107,18 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return score
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label whose rank is nearest to the regressor's prediction; half-way goes up."""
+        """Predict the label of every sample.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The label whose rank is nearest to the regressor's prediction; half-way goes up.
+        """
         score = self.decision_function(X)
         return self.classes_[np.searchsorted(self.thresholds_, score, side="right")]
 

@@ -49,7 +49,32 @@ def svor(n_ranks: int, C: float, cost_weight: Floats | None = None) -> Threshold
 
 
 def lane_table(problems: Sequence[Problem]) -> LaneTable:
-    """A lane for each of these problems, which have one threshold and one sample for every label."""
+    """Make a lane for each of these problems, which have one threshold and one sample for every label.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        The problems.
+
+    Returns
+    -------
+    LaneTable
+        The table of a linear machine.
+
+    See Also
+    --------
+    threshold_table : The table of a threshold model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm.formulations import lane_table, svc
+    >>> from ordsvm.problem import Treatment
+    >>> problem = svc(np.array([-1.0, 1.0]), 1.0, Treatment.PENALIZED)
+    >>> lane_table([problem]).upper
+    array([[0.],
+           [1.]])
+    """
     shape = problems[0].n_samples, len(problems)
     cap, offset = np.zeros((2, *shape)), np.zeros((2, *shape))
     for lane, problem in enumerate(problems):
@@ -66,7 +91,31 @@ def lane_table(problems: Sequence[Problem]) -> LaneTable:
 
 
 def threshold_table(problem: Problem) -> ThresholdTable:
-    """The table of a threshold model, from a problem that has one sample for every label."""
+    """Make the table of a threshold model from a problem that has one sample for every label.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+
+    Returns
+    -------
+    ThresholdTable
+        The table of a linear machine with thresholds.
+
+    See Also
+    --------
+    lane_table : The table of machines with independent weight vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm.formulations import svor, threshold_table
+    >>> threshold_table(svor(np.arange(3), n_ranks=3, C=1.0)).sign
+    array([[-1., -1.],
+           [ 1., -1.],
+           [ 1.,  1.]])
+    """
     shape = problem.n_samples, problem.n_thresholds
     sign, cap = -np.ones(shape), np.zeros(shape)
     h = problem.hinges

@@ -7,8 +7,43 @@ from ordsvm.problem import Hinges, Problem, Treatment
 
 
 def svc(sign: NDArray[np.float64], C: float | NDArray[np.float64], thresholds: Treatment) -> Problem:
-    """C-SVC (Gu et al. 2018, (1): none or penalised; Manno et al. 2018, (2): free); `sign` is the class, ±1.
+    """Formulate C-SVC of two classes.
 
-    min ½‖w‖² [+ ½b²] + C Σ_i max(0, 1 − y_i (f(x_i) − b));   the usual intercept is −b
+    Parameters
+    ----------
+    sign : ndarray of shape (n_samples,)
+        The classes, ±1.
+    C : float or ndarray of shape (n_samples,)
+        The cost of a unit of hinge loss.
+    thresholds : Treatment
+        Of the one threshold b: none or penalised as in [1]_, (1), or free as in [2]_, (2).
+
+    Returns
+    -------
+    Problem
+        One hinge a sample.
+
+    See Also
+    --------
+    svr : Regression.
+
+    Notes
+    -----
+    The primal is min ½‖w‖² [+ ½b²] + C Σ_i max(0, 1 − y_i (f(x_i) − b)); the usual intercept is −b.
+
+    References
+    ----------
+    .. [1] B. Gu, Y. Shan, X. Geng, G. Zheng, "Accelerated asynchronous greedy coordinate descent algorithm for SVMs",
+       IJCAI 2018.
+    .. [2] A. Manno, L. Palagi, S. Sagratella, "Parallel decomposition methods for linearly constrained problems subject
+       to simple bound with application to the SVMs training", Computational Optimization and Applications 71, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm.formulations import svc
+    >>> from ordsvm.problem import Treatment
+    >>> len(svc(np.array([-1.0, 1.0, 1.0]), 1.0, Treatment.FREE).hinges)
+    3
     """
     return Problem(Hinges.table(np.arange(len(sign)), 0, sign, offset=1.0, cap=C), thresholds, len(sign))

@@ -118,7 +118,37 @@ def adjacent_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats) -> Hinge
 
 
 def cost_matrix(cost: str | ArrayLike, n_ranks: int) -> Floats:
-    """The n_ranks × n_ranks matrix for a name or a checked copy of a given matrix."""
+    """Return the matrix of costs that a name stands for, or a checked copy of a given matrix.
+
+    Parameters
+    ----------
+    cost : {"absolute", "zero-one", "squared"} or array-like of shape (n_ranks, n_ranks)
+        The name, or cost[true, predicted].
+    n_ranks : int
+        The number of ranks.
+
+    Returns
+    -------
+    ndarray of shape (n_ranks, n_ranks)
+        The costs.
+
+    Raises
+    ------
+    ValueError
+        Where the matrix has another shape, or rows that are not V-shaped.
+
+    See Also
+    --------
+    cost_weights : What the costs make of C.
+
+    Examples
+    --------
+    >>> from ordsvm.formulations import cost_matrix
+    >>> cost_matrix("absolute", 3)
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    """
     if isinstance(cost, str):
         distance = np.abs(np.subtract.outer(np.arange(n_ranks), np.arange(n_ranks))).astype(float)
         named = {"absolute": distance, "zero-one": (distance > 0).astype(float), "squared": distance**2}
@@ -148,5 +178,28 @@ def _checked(matrix: Floats, n_ranks: int) -> Floats:
 
 
 def cost_weights(matrix: Floats) -> Floats:
-    """|cost[y, k + 1] − cost[y, k]|: by what C is multiplied at threshold k for a sample of rank y."""
+    """Return the factors of C at every threshold, abs(cost[y, k + 1] − cost[y, k]).
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_ranks, n_ranks)
+        The costs, cost[true, predicted].
+
+    Returns
+    -------
+    ndarray of shape (n_ranks, n_ranks - 1)
+        The factor for a sample of rank y (row) at threshold k (column).
+
+    See Also
+    --------
+    cost_matrix : The costs.
+
+    Examples
+    --------
+    >>> from ordsvm.formulations import cost_matrix, cost_weights
+    >>> cost_weights(cost_matrix("squared", 3))
+    array([[1., 3.],
+           [1., 1.],
+           [3., 1.]])
+    """
     return np.abs(np.diff(matrix, axis=1))

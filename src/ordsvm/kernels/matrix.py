@@ -16,9 +16,30 @@ LARGEST_FLOAT_VALUE = 1e30  # the same for rows in float32
 
 
 class KernelMatrix:
-    """K of the training samples: rows on demand, and a cache of them within `cache_size` megabytes.
+    """The kernel matrix K of the training samples: rows on demand, and a cache of them.
 
+    Parameters
+    ----------
+    rows : Rows
+        A source of rows of the core, such as `kernel.rows(X)`.
+    cache_size : float, default=200
+        Megabytes for cached rows.
+
+    See Also
+    --------
+    Kernel : The kernel by itself.
+
+    Notes
+    -----
     Several fits may share it one after another; side by side they could wait for each other's rows for ever.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm.kernels import RBF, KernelMatrix
+    >>> X = np.array([[0.0], [1.0]])
+    >>> KernelMatrix(RBF(gamma=0.5).rows(X)).product(np.array([1.0, 0.0])).round(3)
+    array([1.   , 0.607])
     """
 
     def __init__(self, rows: _core.Rows, cache_size: float = 200.0) -> None:
@@ -43,28 +64,95 @@ class KernelMatrix:
 
     @classmethod
     def of(cls, kernel: Kernel, samples: Any, cache_size: float) -> KernelMatrix:
-        """The matrix of these samples. A kernel that serves many fits may keep the last one that it has made."""
+        """Make the matrix of these samples.
+
+        A kernel that serves many fits may keep the last one that it has made.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The kernel.
+        samples : ndarray or CSR matrix of shape (n_samples, n_features)
+            The training samples.
+        cache_size : float
+            Megabytes for cached rows.
+
+        Returns
+        -------
+        KernelMatrix
+            The matrix.
+        """
         kept = getattr(kernel, "matrix", None)
         return cls(kernel.rows(samples), cache_size) if kept is None else kept(samples, cache_size)
 
     def rounding(self, beta: Floats) -> float:
-        """How far Kβ, summed in float64, may be from what it should be: an estimate."""
+        """Estimate how far Kβ, summed in float64, may be from its true value.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples,)
+            The weights β.
+
+        Returns
+        -------
+        float
+            The estimate.
+        """
         return float(self._roundings * sys.float_info.epsilon * self.largest * np.abs(beta).sum())
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
-        """Kβ."""
+        """Compute Kβ.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples,)
+            The weights β.
+        n_threads : int, default=1
+            Threads of the core.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores.
+        """
         return self.rows.product(beta, n_threads)
 
     def part(self, rows: Ints, columns: Ints, n_threads: int = 1) -> Floats:
-        """K[np.ix_(rows, columns)]."""
+        """Compute K[np.ix_(rows, columns)].
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            Numbers of the rows.
+        columns : ndarray of int64
+            Numbers of the columns.
+        n_threads : int, default=1
+            Threads of the core.
+
+        Returns
+        -------
+        ndarray of shape (len(rows), len(columns))
+            The part of the matrix.
+        """
         return self.rows.part(rows, columns, n_threads)
 
     def release_rows(self) -> None:
-        """Frees the memory of all cached rows."""
+        """Free the memory of all cached rows."""
         self._caches = {}
 
     def cache(self, double_rows: bool) -> _core.Cache:
-        """The one cache there is, in the wanted precision: the budget is for all rows together."""
+        """Return the one cache there is, in the given precision: the budget is for all rows together.
+
+        Parameters
+        ----------
+        double_rows : bool
+            Whether rows are float64; otherwise float32.
+
+        Returns
+        -------
+        Cache
+            The cache, an object of the core.
+        """
         if double_rows not in self._caches:
             self._caches = {double_rows: _core.cache(self.rows, self._budget, double_rows)}
         return self._caches[double_rows]

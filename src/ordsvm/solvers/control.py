@@ -29,7 +29,24 @@ class ValidationMonitor(Protocol):
 class Control:
     """Limits of a fit, its threads and its observers.
 
-    `report_every` > 0 makes a `Progress` every so many steps instead of every fifth of a second.
+    Parameters
+    ----------
+    tol : float, default=1e-3
+        The violation and the relative gap at which a solver stops.
+    max_iter : int, default=-1
+        The largest number of steps; -1 for no limit.
+    time_limit : float or None, default=None
+        Seconds.
+    callback : callable or None, default=None
+        Called with a `Progress` at every look; returning True stops the fit.
+    verbose : bool, default=False
+        Whether every look writes a line to stderr.
+    n_threads : int, default=1
+        Threads of the solver.
+    report_every : int, default=0
+        Steps between two looks; 0: they come every fifth of a second.
+    monitor : ValidationMonitor or None, default=None
+        Follows the errors on validation samples.
     """
 
     tol: float = 1e-3

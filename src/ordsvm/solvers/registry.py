@@ -26,7 +26,36 @@ LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (Ra
 
 
 def check_solver(solver: Any, treatment: Treatment) -> Solver:
-    """The solver that a name or an options object stands for, if it accepts this treatment of the thresholds."""
+    """Return the solver that a name or an options object stands for, if it accepts a treatment of the thresholds.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        The name, or the options object.
+    treatment : Treatment
+        The treatment.
+
+    Returns
+    -------
+    Solver
+        The options object.
+
+    Raises
+    ------
+    ValueError
+        Where the name is unknown, or the solver does not accept the treatment.
+
+    See Also
+    --------
+    solve : Runs a solver.
+
+    Examples
+    --------
+    >>> from ordsvm.problem import Treatment
+    >>> from ordsvm.solvers import check_solver
+    >>> check_solver("gcd", Treatment.PENALIZED)
+    GCD(precision='float32')
+    """
     accepting = [name for name, kind in SOLVERS.items() if treatment in kind.accepts]
     if isinstance(solver, str):
         if solver not in SOLVERS:

@@ -14,7 +14,17 @@ from ordsvm.result import FitResult
 
 @dataclass(frozen=True)
 class Solution:
-    """A solved problem: the proof, the weights β of the samples and the thresholds."""
+    """A solved problem: the proof, the weights β of the samples and the thresholds.
+
+    Parameters
+    ----------
+    result : FitResult
+        Status, objective, gap and α.
+    beta : ndarray of shape (n_samples,)
+        The weights β.
+    thresholds : ndarray of shape (n_thresholds,)
+        The thresholds b.
+    """
 
     result: FitResult
     beta: Floats

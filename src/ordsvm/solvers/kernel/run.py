@@ -22,19 +22,91 @@ LEAST_TOLERANCE = 1e-9  # share of tol: a gap that does not close there will not
 
 
 class Solver(Protocol):
-    """Options of an algorithm, the treatments of thresholds that it accepts, and one call."""
+    """What a solver of kernel machines is: options, a name, the treatments it accepts, and one method.
+
+    Parameters
+    ----------
+    *args : object
+        Options of the solver.
+    **kwargs : object
+        Options of the solver by name.
+
+    Attributes
+    ----------
+    name : str
+        For the `solver` parameter of an estimator.
+    accepts : frozenset of Treatment
+        Treatments of the thresholds that it solves.
+
+    See Also
+    --------
+    SMO : One of them.
+    solve : Runs a solver.
+
+    Examples
+    --------
+    >>> from ordsvm.solvers import SMO
+    >>> SMO().name
+    'smo'
+    """
 
     name: ClassVar[str]
     accepts: ClassVar[frozenset[Treatment]]
 
     def solve(self, run: Run) -> None:
-        """Works on `run` until its problem is solved or `run.report` returns True."""
+        """Work on a run until its problem is solved or `run.report` returns True.
+
+        Parameters
+        ----------
+        run : Run
+            The problem, the kernel matrix and the state that the solver brings to the optimum.
+        """
 
 
 def solve(
     problem: Problem, matrix: KernelMatrix, solver: Solver, control: Control, start: Floats | None = None
 ) -> Solution:
-    """Solves the dual from `start` (made feasible) or from α = 0, and proves how well."""
+    """Solve the dual, and prove how well.
+
+    Parameters
+    ----------
+    problem : Problem
+        Hinges and treatment of the thresholds.
+    matrix : KernelMatrix
+        K of the samples.
+    solver : Solver
+        Options of a solver that accepts the treatment.
+    control : Control
+        Limits, threads and observers.
+    start : ndarray of shape (n_hinges,), default=None
+        The α to start from, made feasible; None: 0.
+
+    Returns
+    -------
+    Solution
+        The result with its certificate, β and thresholds.
+
+    Raises
+    ------
+    ValueError
+        Where the kernel gives values that are not finite.
+
+    See Also
+    --------
+    check_solver : The solver of a name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm.formulations import svor
+    >>> from ordsvm.kernels import RBF
+    >>> from ordsvm.solvers import GCD, Control, KernelMatrix, solve
+    >>> X, y = np.arange(6.0).reshape(-1, 1), np.repeat([0, 1, 2], 2)
+    >>> problem = svor(y, n_ranks=3, C=1.0)
+    >>> solution = solve(problem, KernelMatrix(RBF(gamma=0.5).rows(X)), GCD(), Control(tol=1e-6))
+    >>> solution.result.status, solution.thresholds.shape
+    ('converged', (2,))
+    """
     run = Run(problem, matrix, solver, control, start)
     solver.solve(run)
     return run.solution()

@@ -27,7 +27,46 @@ from ordsvm.solvers.kernel.run import Solver, solve
 
 @dataclass(frozen=True)
 class BoundedProgram:
-    """Q positive semidefinite, c, l, u; y, the group of every variable, and b of every group (none: only bounds)."""
+    """A quadratic program with general bounds, and sums over groups of variables.
+
+    Parameters
+    ----------
+    quadratic : ndarray of shape (n_variables, n_variables)
+        Q, positive semidefinite.
+    linear : ndarray of shape (n_variables,)
+        The linear term c.
+    lower : ndarray of shape (n_variables,)
+        The bounds l, finite.
+    upper : ndarray of shape (n_variables,)
+        The bounds u, finite.
+    sign : ndarray of shape (n_variables,)
+        The coefficients y = ±1 in the sums.
+    group : ndarray of shape (n_variables,)
+        The group of every variable.
+    total : ndarray of shape (n_groups,)
+        The sum b of every group; empty where there are only bounds.
+
+    See Also
+    --------
+    Decomposition : A solver for its hinges.
+
+    References
+    ----------
+    .. [1] A. Manno, L. Palagi, S. Sagratella, "Parallel decomposition methods for linearly constrained problems subject
+       to simple bound with application to the SVMs training", Computational Optimization and Applications 71, 2018, (1)
+       and (3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordsvm.solvers import SMO, BoundedProgram, Control
+    >>> bounds = np.zeros(2), np.full(2, 2.0)
+    >>> sums = np.ones(2), np.zeros(2, dtype=int), np.array([1.0])
+    >>> program = BoundedProgram(np.eye(2), np.array([-3.0, 0.0]), *bounds, *sums)
+    >>> x, result = program.solve(SMO(), Control(tol=1e-8))
+    >>> x.round(3)
+    array([1., 0.])
+    """
 
     quadratic: Floats
     linear: Floats
@@ -53,13 +92,39 @@ class BoundedProgram:
             )
 
     def objective(self, x: Floats) -> float:
+        """Compute the objective.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_variables,)
+            The variables.
+
+        Returns
+        -------
+        float
+            ½x'Qx + c'x.
+        """
         return float(0.5 * x @ self.quadratic @ x + self.linear @ x)
 
     def solve(self, solver: Solver, control: Control) -> tuple[Floats, FitResult]:
-        """x, and how it went: `objective`, `gap` and `relative_gap` are those of this program; `status` is that of the
-        hinges, whose objective has a penalty besides, so that `converged` may leave a larger relative gap than tol.
+        """Solve the program.
 
         Where the run was cut short, sums may not be what they should be.
+
+        Parameters
+        ----------
+        solver : Solver
+            Options of a solver.
+        control : Control
+            Limits, threads and observers.
+
+        Returns
+        -------
+        x : ndarray of shape (n_variables,)
+            The solution.
+        result : FitResult
+            How it went: `objective`, `gap` and `relative_gap` are those of this program; `status` is that of the
+            hinges, whose objective has a penalty besides, so that `converged` may leave a larger relative gap than tol.
         """
         problem, K = self.problem()
         result = solve(problem, KernelMatrix(Precomputed().rows(K)), solver, control).result
@@ -71,7 +136,15 @@ class BoundedProgram:
         return x, replace(result, objective=objective, relative_gap=relative)
 
     def problem(self) -> tuple[Problem, Floats]:
-        """The hinges, one for every variable and one for every group, and K; the last sample is that of the groups."""
+        """Make the problem of hinges, one for every variable and one for every group, and its K.
+
+        Returns
+        -------
+        problem : Problem
+            The hinges.
+        matrix : ndarray of shape (n_samples, n_samples)
+            K; the last sample is that of the groups.
+        """
         n, n_groups = len(self.linear), len(self.total)
         sign = self.sign if n_groups else np.ones(n)
         K = np.pad(self.quadratic * np.outer(sign, sign), (0, 1))

@@ -52,8 +52,6 @@ def follow(root, files=lambda file: True, left_out=lambda new: False):
         if not files(file) or left_out(new):
             continue
         path = root / file
-        if not path.exists():  # until kernels.py has moved
-            path = root / file.replace("kernels/kernels.py", "kernels.py")
         text = path.read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{file} has this {text.count(old)} times:\n{old}"
         path.write_text(text.replace(old, new), encoding="utf-8")

@@ -60,7 +60,7 @@ def test_a_matrix_by_several_threads_and_in_several_parts(source):
 @pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-7])
 @pytest.mark.parametrize("name", MACHINES)
 def test_certificates_along_a_path(name, tol):
-    values_in_memory = _core.Known(RBF(0.1).rows(X), 1)
+    values_in_memory = _core.FullKernel(RBF(0.1).rows(X), 1)
     path = path_of(name, values_in_memory)
     for C in (0.01, 1.0, 10.0, 300.0):
         solution = path.solve(C, tol, None)
@@ -75,7 +75,7 @@ def test_certificates_along_a_path(name, tol):
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("gamma", [0.003, 0.1, 3.0])
 def test_the_optimum_from_anywhere(name, gamma):
-    values_in_memory = _core.Known(RBF(gamma).rows(X), 1)
+    values_in_memory = _core.FullKernel(RBF(gamma).rows(X), 1)
     path = path_of(name, values_in_memory)
     path.solve(300.0, 1e-3, None)
     problem, rng = path.problem, np.random.default_rng(0)
@@ -91,7 +91,7 @@ def test_the_optimum_from_anywhere(name, gamma):
 def test_newton_is_used_where_steps_take_long(monkeypatch):
     samples, ranks = random_data(1, n=400, noise=3.0)
     task = prepare(SVORIM(), samples, ranks).task
-    values_in_memory = _core.Known(RBF(0.02).rows(samples), 1)
+    values_in_memory = _core.FullKernel(RBF(0.02).rows(samples), 1)
     path = FullKernelPath(values_in_memory, task.problems[0], task.order.astype(np.int32))
     found = []
 
@@ -108,14 +108,14 @@ def test_newton_is_used_where_steps_take_long(monkeypatch):
 def test_equal_rows_do_not_matter():
     """A kernel matrix of rank one half, in which a system without a ridge has no solution."""
     values = np.ones((2, 2)).repeat(75, axis=0).repeat(75, axis=1) + np.kron(np.eye(75), np.ones((2, 2)))
-    values_in_memory = _core.Known(Precomputed().rows(values), 1)
+    values_in_memory = _core.FullKernel(Precomputed().rows(values), 1)
     path = path_of("free", values_in_memory)
     assert path.solve(100.0, 1e-4, None) is not None
     assert proof_of(path, values_in_memory).relative_gap <= 1e-4
 
 
 def test_a_better_start_is_taken():
-    values_in_memory = _core.Known(RBF(0.1).rows(X), 1)
+    values_in_memory = _core.FullKernel(RBF(0.1).rows(X), 1)
     first, second, third = (path_of("penalised", values_in_memory) for _ in range(3))
     alpha = first.solve(3.0, 1e-6, None).result.alpha
     assert second.solve(3.0, 1e-3, alpha).result.n_iter == 0
@@ -124,7 +124,7 @@ def test_a_better_start_is_taken():
 
 @pytest.mark.parametrize("machine", [SVOR(), SVORIM(), SVOREX(), NPSVOR(), SVC()])
 def test_a_path_gives_machines_as_they_train_themselves(machine):
-    values_in_memory = FullKernel(_core.Known(RBF(0.2).rows(X), 1))
+    values_in_memory = FullKernel(_core.FullKernel(RBF(0.2).rows(X), 1))
     numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
     machine = machine.set_params(kernel=values_in_memory, tol=1e-7)
     train = FoldSamples(numbers[TRAINED], Y[TRAINED], None)
@@ -141,7 +141,7 @@ def test_a_path_gives_machines_as_they_train_themselves(machine):
 
 
 def test_what_the_core_cannot_do_the_machine_does():
-    values_in_memory = FullKernel(_core.Known(RBF(0.2).rows(X), 1))
+    values_in_memory = FullKernel(_core.FullKernel(RBF(0.2).rows(X), 1))
     numbers = np.arange(len(X), dtype=np.float64)[:, np.newaxis]
     machine = SVORIM(kernel=values_in_memory, tol=1e-30)
     train = FoldSamples(numbers, Y, None)
@@ -156,8 +156,8 @@ def test_what_the_core_cannot_do_the_machine_does():
 
 
 def test_values_are_those_of_the_kernel():
-    values_in_memory = _core.Known(RBF(0.3).rows(X), 1)
-    assert isinstance(values_in_memory, _core.Known)
+    values_in_memory = _core.FullKernel(RBF(0.3).rows(X), 1)
+    assert isinstance(values_in_memory, _core.FullKernel)
     np.testing.assert_allclose(values_in_memory.values(), RBF(0.3)(X, X), atol=1e-12)
 
 

@@ -14,8 +14,8 @@ namespace ordsvm {
 /// throws.
 using StopCheck = std::function<bool()>;
 
-/// near: Newton's method is expected to be faster from here on; not the end.
-enum class Status { converged, max_iter, stopped, imprecise, near };
+/// hands_over: Newton's method is expected to be faster from here on; not the end.
+enum class Status { converged, max_iter, stopped, imprecise, hands_over };
 
 class Monitor {
  public:

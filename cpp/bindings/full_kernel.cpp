@@ -18,11 +18,11 @@ nb::ndarray<nb::numpy, const double, nb::ndim<2>> values_of(nb::handle_t<FullKer
   return {kernel.row(0), {n, n}, self, {kernel.stride(), 1}};
 }
 
-Fit solve_full_kernel(const FullKernel& kernel, const HingeArrays& table, const LiveArrays& live, double tol,
-                      double near) {
+Fit solve_full_kernel(const FullKernel& kernel, const HingeArrays& hinges, const LiveArrays& live, double tol,
+                      double newton_start) {
   Monitor monitor = monitor_of_signals();
   const nb::gil_scoped_release release;
-  return Solver(kernel, table.hinges, live.variables(), tol, near, monitor).run();
+  return Solver(kernel, hinges.hinges, live.variables(), tol, newton_start, monitor).run();
 }
 
 /// score = K @ beta, for scores padded to whole vectors.
@@ -33,10 +33,10 @@ void product_of(const FullKernel& kernel, Vector<const double> beta, Vector<doub
   kernel.add<double>(all.rows, all.weights, score.data());
 }
 
-Fit proof_of(const FullKernel& kernel, const HingeArrays& table, const LiveArrays& live) {
+Fit proof_of(const FullKernel& kernel, const HingeArrays& hinges, const LiveArrays& live) {
   const nb::gil_scoped_release release;
   Fit fit;
-  fit.proof = prove(table.hinges, live.variables(), rounding(kernel, table.hinges, live.variables()));
+  fit.proof = prove(hinges.hinges, live.variables(), rounding(kernel, hinges.hinges, live.variables()));
   return fit;
 }
 
@@ -48,18 +48,18 @@ namespace ordsvm {
 using namespace full_kernel;
 
 void bind_full_kernel(nb::module_& m) {
-  nb::class_<FullKernel>(m, "Known")
+  nb::class_<FullKernel>(m, "FullKernel")
       .def("__init__", &make_full_kernel, "rows"_a, "n_threads"_a)
       .def("__len__", &FullKernel::size)
       .def_prop_ro("stride", &FullKernel::stride)
       .def_prop_ro("largest", &FullKernel::largest)
       .def("values", &values_of)
       .def("product", &product_of, "beta"_a, "score"_a)
-      .def("prove", &proof_of, "table"_a, "live"_a)
-      .def("solve", &solve_full_kernel, "table"_a, "live"_a, "tol"_a, "near"_a);
+      .def("prove", &proof_of, "hinges"_a, "live"_a)
+      .def("solve", &solve_full_kernel, "hinges"_a, "live"_a, "tol"_a, "newton_start"_a);
   nb::class_<Fit>(m, "Fit")
       .def_ro("converged", &Fit::converged)
-      .def_ro("near", &Fit::near)
+      .def_ro("hands_over", &Fit::hands_over)
       .def_ro("steps", &Fit::steps)
       .def_ro("violation", &Fit::violation)
       .def_prop_ro("primal", [](const Fit& fit) { return fit.proof.primal; })

@@ -132,8 +132,7 @@ void bind_kernels(nb::module_& m) {
       .def("__len__", &RowSource::size)
       .def("diagonal", [](const RowSource& rows) { return to_numpy(diagonal_of<double>(rows)); })
       .def("roundings", [](const RowSource& rows) { return tiles::roundings(rows); })
-      .def("suits_blocks", [](const RowSource& rows) { return tiles::is_positive_semidefinite(rows); })
-      .def_prop_ro("is_function", &RowSource::is_callable)
+      .def_prop_ro("is_callable", &RowSource::is_callable)
       .def("rows", &rows_of, "which"_a)
       .def("product", &product_with, "beta"_a, "n_threads"_a = 1)
       .def("part", &part_of, "rows"_a, "columns"_a, "n_threads"_a = 1);

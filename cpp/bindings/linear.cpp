@@ -15,7 +15,7 @@ std::vector<double> values_of(const Matrix<double>& array) { return {array.data(
 template <class T, class I>
 void bind_csr(nb::module_& m) {
   m.def(
-      "csr_block",
+      "csr_row_block",
       [](Vector<const T> values, Vector<const I> columns, Vector<const I> starts, Index n_columns) {
         const Index n_rows = static_cast<Index>(starts.size()) - 1;
         return RowBlock{CsrView<T, I>{values.data(), columns.data(), starts.data(), n_rows, n_columns}};
@@ -27,7 +27,7 @@ void bind_csr(nb::module_& m) {
 template <class T>
 void bind_dense(nb::module_& m) {
   m.def(
-      "dense_block", [](Matrix<T> values) { return RowBlock{view(values)}; }, "values"_a.noconvert(),
+      "dense_row_block", [](Matrix<T> values) { return RowBlock{view(values)}; }, "values"_a.noconvert(),
       nb::keep_alive<0, 1>());
 }
 
@@ -162,7 +162,7 @@ namespace ordsvm {
 using namespace linear;
 
 void bind_linear(nb::module_& m) {
-  nb::class_<RowBlock>(m, "Block").def("__len__", [](const RowBlock& block) { return count(block.rows); });
+  nb::class_<RowBlock>(m, "RowBlock").def("__len__", [](const RowBlock& block) { return count(block.rows); });
   bind_csr<float, std::int32_t>(m);
   bind_csr<float, std::int64_t>(m);
   bind_csr<double, std::int32_t>(m);

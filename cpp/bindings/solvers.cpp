@@ -10,69 +10,69 @@
 namespace ordsvm {
 namespace {
 
-HingeArrays make_table(Vector<const SampleIndex> sample, Vector<const SampleIndex> threshold, Vector<const double> sign,
-                       Vector<const double> offset, Vector<const double> cap, Index n_samples, Index n_thresholds,
-                       Treatment treatment) {
-  HingeArrays table{sample, threshold, sign, offset, cap, {}};
-  table.hinges = {span(sample), span(threshold), span(sign), span(offset), span(cap),
-                  n_samples,    n_thresholds,    treatment,  {},           {}};
-  table.hinges.index();
-  return table;
+HingeArrays make_hinges(Vector<const SampleIndex> sample, Vector<const SampleIndex> threshold,
+                        Vector<const double> sign, Vector<const double> offset, Vector<const double> cap,
+                        Index n_samples, Index n_thresholds, Treatment treatment) {
+  HingeArrays arrays{sample, threshold, sign, offset, cap, {}};
+  arrays.hinges = {span(sample), span(threshold), span(sign), span(offset), span(cap),
+                   n_samples,    n_thresholds,    treatment,  {},           {}};
+  arrays.hinges.index();
+  return arrays;
 }
 
-Outcome solve_smo(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_smo(const HingeArrays& hinges, const Cache& cache, const Limits& limits, const LiveArrays& live,
                   const nb::object& watch, Selection selection) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
-    KernelState state(rows, table.hinges, variables);
-    return Smo(table.hinges, state, variables, selection).run(limits, monitor);
+    KernelState state(rows, hinges.hinges, variables);
+    return Smo(hinges.hinges, state, variables, selection).run(limits, monitor);
   });
 }
 
-Outcome solve_parsmo(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_parsmo(const HingeArrays& hinges, const Cache& cache, const Limits& limits, const LiveArrays& live,
                      const nb::object& watch, const ParsmoOptions& options) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
-    KernelState state(rows, table.hinges, variables);
-    return Parsmo(table.hinges, state, variables, options).run(limits, monitor);
+    KernelState state(rows, hinges.hinges, variables);
+    return Parsmo(hinges.hinges, state, variables, options).run(limits, monitor);
   });
 }
 
-Outcome solve_gcd(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_gcd(const HingeArrays& hinges, const Cache& cache, const Limits& limits, const LiveArrays& live,
                   const nb::object& watch) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
-    KernelState state(rows, table.hinges, variables);
-    return Gcd(table.hinges, state, variables).run(limits, monitor);
+    KernelState state(rows, hinges.hinges, variables);
+    return Gcd(hinges.hinges, state, variables).run(limits, monitor);
   });
 }
 
-Outcome solve_asygcd(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_asygcd(const HingeArrays& hinges, const Cache& cache, const Limits& limits, const LiveArrays& live,
                      const nb::object& watch, const Team& team) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
-    return AsyGcd(table.hinges, rows, variables, team).run(limits, monitor);
+    return AsyGcd(hinges.hinges, rows, variables, team).run(limits, monitor);
   });
 }
 
-Outcome solve_asyorgcd(const HingeArrays& table, const Cache& cache, const Limits& limits, const LiveArrays& live,
+Outcome solve_asyorgcd(const HingeArrays& hinges, const Cache& cache, const Limits& limits, const LiveArrays& live,
                        const nb::object& watch, const Team& team, Index max_inner_steps) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
-    return AsyOrgcd(table.hinges, rows, variables, team, max_inner_steps).run(limits, monitor);
+    return AsyOrgcd(hinges.hinges, rows, variables, team, max_inner_steps).run(limits, monitor);
   });
 }
 
 void bind_problem(nb::module_& m) {
-  nb::enum_<Treatment>(m, "Thresholds")
+  nb::enum_<Treatment>(m, "Treatment")
       .value("none", Treatment::none)
       .value("penalized", Treatment::penalized)
       .value("free", Treatment::free)
       .value("ordered", Treatment::ordered);
-  nb::class_<HingeArrays>(m, "Table");
-  m.def("table", &make_table, "sample"_a, "threshold"_a, "sign"_a, "offset"_a, "cap"_a, nb::kw_only(), "n_samples"_a,
+  nb::class_<HingeArrays>(m, "Hinges");
+  m.def("hinges", &make_hinges, "sample"_a, "threshold"_a, "sign"_a, "offset"_a, "cap"_a, nb::kw_only(), "n_samples"_a,
         "n_thresholds"_a, "treatment"_a);
   nb::enum_<Status>(m, "Status")
       .value("converged", Status::converged)
       .value("max_iter", Status::max_iter)
       .value("stopped", Status::stopped)
       .value("imprecise", Status::imprecise)
-      .value("near", Status::near);
+      .value("hands_over", Status::hands_over);
   nb::enum_<Selection>(m, "Selection").value("mvp", Selection::mvp).value("second_order", Selection::second_order);
   nb::class_<Limits>(m, "Limits")
       .def(
@@ -103,10 +103,10 @@ void bind_solvers(nb::module_& m) {
         new (self) Team{n_threads, partition, sharing, max_shrink_steps, pace};
       },
       "n_threads"_a, "partition"_a, "sharing"_a, "max_shrink_steps"_a, "pace"_a);
-  m.def("asygcd", &solve_asygcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a);
-  m.def("asyorgcd", &solve_asyorgcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a,
+  m.def("asygcd", &solve_asygcd, "hinges"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a);
+  m.def("asyorgcd", &solve_asyorgcd, "hinges"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a,
         "max_inner_steps"_a);
-  m.def("smo", &solve_smo, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
+  m.def("smo", &solve_smo, "hinges"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
   nb::enum_<Others>(m, "Others").value("light", Others::light).value("cache", Others::cache);
   nb::class_<ParsmoOptions>(m, "ParsmoOptions")
       .def(
@@ -115,8 +115,8 @@ void bind_solvers(nb::module_& m) {
             new (self) ParsmoOptions{others, n_pairs, epsilon, gathering, n_threads};
           },
           "others"_a, "n_pairs"_a, "epsilon"_a, "gathering"_a, "n_threads"_a);
-  m.def("parsmo", &solve_parsmo, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "options"_a);
-  m.def("gcd", &solve_gcd, "table"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a);
+  m.def("parsmo", &solve_parsmo, "hinges"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "options"_a);
+  m.def("gcd", &solve_gcd, "hinges"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a);
 }
 
 }  // namespace ordsvm

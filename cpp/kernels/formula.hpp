@@ -35,13 +35,11 @@ inline double error_of_distances(const RoundingSources& from, double of_features
 
 struct OfDotProduct {
   static constexpr simd::Reduction reduction = simd::Reduction::dot;
-  static constexpr bool positive_semidefinite = true;
 };
 
 /// `error` bounds the error of a value of K; a kernel with |K| > 1 or |x dK/dx| > 1 needs its own.
 struct OfSquaredDistance {
   static constexpr simd::Reduction reduction = simd::Reduction::squared_distance;
-  static constexpr bool positive_semidefinite = true;
   static double error(const RoundingSources& from) {
     return error_of_distances(from, 2.0 * std::sqrt(from.scaled_norm()));
   }
@@ -49,7 +47,6 @@ struct OfSquaredDistance {
 
 struct OfManhattanDistance {
   static constexpr simd::Reduction reduction = simd::Reduction::manhattan;
-  static constexpr bool positive_semidefinite = true;
   static double error(const RoundingSources& from) { return error_of_distances(from, from.scaled_norm()); }
 };
 
@@ -94,8 +91,6 @@ struct Formula<KernelKind::polynomial> : OfDotProduct {
 /// tanh(gamma x.y + coef0)
 template <>
 struct Formula<KernelKind::sigmoid> : OfDotProduct {
-  static constexpr bool positive_semidefinite = false;
-
   template <class Math>
   ORDSVM_INLINE static void value(typename Math::Value* x, const Parameters<typename Math::Real>& p) {
     for (Index v = 0; v < Math::count; ++v) x[v] = p.gamma * x[v] + p.coef0;

@@ -63,11 +63,6 @@ bool fits_tiles(const RowSource& source) {
                       features->n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= max_tile_bytes);
 }
 
-bool is_positive_semidefinite(const RowSource& source) {
-  const auto features = source.features();
-  return !features || with_formula(features->kernel.kind, []<class F>() { return F::positive_semidefinite; });
-}
-
 double roundings(const RowSource& source) {
   const auto features = source.features();
   const bool norms = features && form_of(*features) != Form::differences;

@@ -81,10 +81,6 @@ class TiledSamples {
 /// read, must fit into a cache.
 bool fits_tiles(const RowSource& source);
 
-/// Whether K is positive semidefinite by its formula, or has no formula. Where it is not (the sigmoid), the answer
-/// depends on the solver's path, and the path of SMO on pairs of all samples is the one that other programs take.
-bool is_positive_semidefinite(const RowSource& source);
-
 /// How many roundings a value of K in double is off by, as exact products use it: an estimate, as sums of n terms are
 /// taken to be off by about the root of n.
 double roundings(const RowSource& source);

@@ -36,7 +36,7 @@ struct Options {
   Index q2 = 256;  // samples in a small set
   int n_threads = 1;
   double newton_violation = 0.0;  // a violation at which to stop if Newton's method would end sooner
-  Index steps_to_start = 0;       // steps that the given start is taken to have cost
+  Index steps_of_start = 0;       // steps that the given start is taken to have cost
 };
 
 template <class T>
@@ -71,13 +71,14 @@ class BlockSmo {
         [&](Index more) { return std::min(limits.max_steps, monitor.next_step()) - steps_ - more; },
         [&] { return monitor.interrupted(); }};
     const bool waits = newton_is_expected(options_.newton_violation, limits.tol);
-    before_ = options_.steps_to_start + limits.steps_before;
+    before_ = options_.steps_of_start + limits.steps_before;
     for (bool moved = true;;) {
       double violation = top_.rank(balance_);
       progress_.see(violation, steps_);
       const bool far = waits && violation > options_.newton_violation;
-      const bool near = waits && !far && violation > finish.aim() && hands_over_to_newton(violation, finish.tol());
-      if (!far && !near && finish.tol() < min_tol<T>) return outcome(Status::imprecise);
+      const bool hands_over =
+          waits && !far && violation > finish.aim() && hands_over_to_newton(violation, finish.tol());
+      if (!far && !hands_over && finish.tol() < min_tol<T>) return outcome(Status::imprecise);
       if (!(violation > finish.aim())) {
         const auto exact_violation = recompute(monitor, finish.tol());
         if (!exact_violation) return outcome(Status::stopped);
@@ -88,7 +89,7 @@ class BlockSmo {
       if (stalled(finish.aim())) return outcome(Status::imprecise);
       if (steps_ >= limits.max_steps) return outcome(Status::max_iter);
       if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
-      if (near) return outcome(Status::near);
+      if (hands_over) return outcome(Status::hands_over);
       const bool had_moved =
           std::exchange(moved, round(violation, far ? options_.newton_violation : finish.aim(), allowance));
       if (monitor.stopped()) return outcome(Status::stopped);

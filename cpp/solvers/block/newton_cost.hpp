@@ -8,8 +8,8 @@
 
 namespace ordsvm::block {
 
-/// Whether a violation of `near`, from which on it is tried, comes well before the end.
-inline bool newton_is_expected(double near, double tol) { return near > 3.0 * tol; }
+/// Whether a violation of `newton_start`, from which on it is tried, comes well before the end.
+inline bool newton_is_expected(double newton_start, double tol) { return newton_start > 3.0 * tol; }
 
 /// Whether it is expected to cost half as much as the steps that are left, or as those without progress, since the
 /// violation last fell by a tenth. By measurement, every factor of e by which it is to fall takes nearly half of the

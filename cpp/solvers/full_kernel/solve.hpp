@@ -8,9 +8,9 @@
 namespace ordsvm::full_kernel {
 
 /// converged: the violation is at most `tol` and so is the relative gap; that of ordered thresholds is not looked at.
-/// near: Newton's method should go on.
+/// hands_over: Newton's method should go on.
 struct Fit {
-  bool converged = false, near = false;
+  bool converged = false, hands_over = false;
   Index steps = 0;
   double violation = 0.0;
   Proof proof;
@@ -26,9 +26,15 @@ inline double rounding(const FullKernel& kernel, const Hinges& hinges, const Var
 /// From alpha, its exact scores and, where they are penalised, its thresholds, all of which are kept up to date.
 class Solver {
  public:
-  Solver(const FullKernel& kernel, const Hinges& hinges, const Variables& variables, double tol, double near,
+  Solver(const FullKernel& kernel, const Hinges& hinges, const Variables& variables, double tol, double newton_start,
          Monitor& monitor)
-      : kernel_(kernel), hinges_(hinges), variables_(variables), tol_(tol), aim_(tol), near_(near), monitor_(monitor) {}
+      : kernel_(kernel),
+        hinges_(hinges),
+        variables_(variables),
+        tol_(tol),
+        aim_(tol),
+        newton_start_(newton_start),
+        monitor_(monitor) {}
 
   Fit run() {
     bool rounded = kernel_.largest() < 1e30;
@@ -39,7 +45,7 @@ class Solver {
         rounded = false;
         continue;
       }
-      fit_.near = end == End::near;
+      fit_.hands_over = end == End::hands_over;
       if (end != End::converged || hinges_.treatment == Treatment::ordered) {
         fit_.converged = end == End::converged;
         return fit_;
@@ -56,7 +62,7 @@ class Solver {
   template <class T>
   End work() {
     Steps<T> steps(kernel_, hinges_, variables_);
-    const End end = steps.run(aim_, near_, monitor_);
+    const End end = steps.run(aim_, newton_start_, monitor_);
     fit_.steps += steps.done();
     fit_.violation = steps.violation();
     return end;
@@ -65,7 +71,7 @@ class Solver {
   const FullKernel& kernel_;
   const Hinges& hinges_;
   Variables variables_;
-  double tol_, aim_, near_;
+  double tol_, aim_, newton_start_;
   Monitor& monitor_;
   Fit fit_;
 };

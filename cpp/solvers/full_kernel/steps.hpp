@@ -4,7 +4,7 @@
 // Keeps     scores of all samples in T, by which small sets are chosen and worked off, and what beta has moved by since
 //           scores were exact. When the violation by these is within tol, the exact ones follow by rows of K in double:
 //           only samples that have moved cost anything.
-// Leaves    off at a violation of `near` where Newton's method (newton.py) is expected to end sooner.
+// Leaves    off at a violation of `newton_start` where Newton's method (newton.py) is expected to end sooner.
 // Stops     when the violation by exact scores is at most tol.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace ordsvm::full_kernel {
 
-enum class End { converged, near, imprecise, stopped };
+enum class End { converged, hands_over, imprecise, stopped };
 
 template <class T>
 class Steps {
@@ -43,14 +43,14 @@ class Steps {
   Index done() const { return done_; }
   double violation() const { return violation_; }
 
-  End run(double tol, double near, Monitor& monitor) {
+  End run(double tol, double newton_start, Monitor& monitor) {
     const double aim = min_tol<T> > 0.0 ? 0.95 * tol : tol;
-    const bool waits = block::newton_is_expected(near, tol);
+    const bool waits = block::newton_is_expected(newton_start, tol);
     for (int attempt = 0; attempt <= max_recomputations; ++attempt) {
       const Index before = done_;
       for (double now = tier_.rank(balance_); now > aim; now = tier_.rank(balance_)) {
         progress_.see(now, done_ + set_overhead_steps * sets_++);
-        if (waits && now <= near && newton_pays(now, tol)) return follow_exactly(), End::near;
+        if (waits && now <= newton_start && newton_pays(now, tol)) return follow_exactly(), End::hands_over;
         if (monitor.stop_now(done_, 0)) return follow_exactly(), End::stopped;
         if (stalled(aim) || !work_off(now, tol)) break;
       }

@@ -234,7 +234,7 @@ class RowStore:
         """The number of stored values."""
         return int(self._blocks[:, 2].sum())
 
-    def blocks(self) -> Iterator[tuple[int, _core.Block]]:
+    def blocks(self) -> Iterator[tuple[int, _core.RowBlock]]:
         """Read the rows in their order, a window after the other.
 
         Yields
@@ -247,7 +247,7 @@ class RowStore:
         for numbers, rows in self._read(self._windows_in_order()):
             yield int(self._first_rows[numbers[0]]), self._core_block(rows)
 
-    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[Ints, _core.Block]]:
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[Ints, _core.RowBlock]]:
         """Read the rows in random windows; every row is in one of them.
 
         Parameters
@@ -308,9 +308,9 @@ class RowStore:
         """Of all rows of some blocks."""
         return np.concatenate([np.arange(*self._first_rows[number : number + 2]) for number in numbers])
 
-    def _core_block(self, rows: Csr) -> _core.Block:
+    def _core_block(self, rows: Csr) -> _core.RowBlock:
         starts, columns, values = rows
-        return _core.csr_block(values, columns, starts, self.n_features)
+        return _core.csr_row_block(values, columns, starts, self.n_features)
 
     def _read(self, windows: Sequence[Ints]) -> Iterator[tuple[Ints, Csr]]:
         """Windows one after the other; a thread reads the next one while the caller works on this one."""

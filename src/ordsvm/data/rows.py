@@ -18,10 +18,10 @@ class RowSource(Protocol):
     n_samples: int
     n_features: int
 
-    def blocks(self) -> Iterator[tuple[int, _core.Block]]:
+    def blocks(self) -> Iterator[tuple[int, _core.RowBlock]]:
         """The number of the first row of a block, and the block; from the first row to the last."""
 
-    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int | Ints, _core.Block]]:
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int | Ints, _core.RowBlock]]:
         """All rows in random blocks: the number of the first row of a block or the numbers of all, and the block."""
 
 
@@ -32,16 +32,16 @@ class RowsInMemory:
         self.n_samples, self.n_features = X.shape
         self._block = block_of(X)
 
-    def blocks(self) -> Iterator[tuple[int, _core.Block]]:
+    def blocks(self) -> Iterator[tuple[int, _core.RowBlock]]:
         yield 0, self._block
 
-    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int, _core.Block]]:
+    def shuffled(self, random: np.random.Generator) -> Iterator[tuple[int, _core.RowBlock]]:
         return self.blocks()  # the core visits the rows of a block in random order
 
 
-def block_of(X: Any) -> _core.Block:
+def block_of(X: Any) -> _core.RowBlock:
     if not sp.issparse(X):
-        return _core.dense_block(X)
+        return _core.dense_row_block(X)
     index = np.result_type(X.indices, X.indptr)  # SciPy's are of one type, but others may have been set by hand
     columns, starts = (np.ascontiguousarray(array, dtype=index) for array in (X.indices, X.indptr))
-    return _core.csr_block(np.ascontiguousarray(X.data), columns, starts, X.shape[1])
+    return _core.csr_row_block(np.ascontiguousarray(X.data), columns, starts, X.shape[1])

@@ -143,7 +143,7 @@ class Shard:
     def n_samples(self) -> int:
         return len(self.samples.labels)
 
-    def blocks(self) -> Iterator[tuple[int, _core.Block]]:
+    def blocks(self) -> Iterator[tuple[int, _core.RowBlock]]:
         first = 0
         for X in self.rows:
             yield first, block_of(X)

@@ -15,7 +15,7 @@ from ordsvm.checks import check_number, check_positive, usable_threads
 from ordsvm.estimators.base import Fit, Machine, canonical, fingerprint, finite_scores, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
-from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed, gamma_value, make_kernel
+from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, KernelMatrix, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.auto import Work, auto, is_auto
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each
@@ -25,8 +25,6 @@ from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.recorder import combined
 from ordsvm.solvers.registry import check_solver, is_rank_dcd
 from ordsvm.solvers.solution import Solution
-
-NAMES_WITH_GAMMA = ("rbf", "poly", "sigmoid", "laplacian")
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ class KernelMachine(Machine):
 
     def _make_kernel(self, samples: Any) -> Kernel:
         """The kernel for these training samples, from which gamma may be computed."""
-        needs_gamma = isinstance(self.kernel, str) and self.kernel in NAMES_WITH_GAMMA
+        needs_gamma = isinstance(self.kernel, str) and self.kernel not in NAMES_WITHOUT_GAMMA
         gamma = gamma_value(self.gamma, samples) if needs_gamma else 1.0
         return make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
 

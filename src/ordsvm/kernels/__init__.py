@@ -4,6 +4,7 @@ from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.given import Custom, Precomputed
 from ordsvm.kernels.kernels import (
     NAMES,
+    NAMES_WITHOUT_GAMMA,
     RBF,
     Laplacian,
     Linear,
@@ -17,6 +18,7 @@ from ordsvm.kernels.matrix import KernelMatrix
 
 __all__ = [
     "NAMES",
+    "NAMES_WITHOUT_GAMMA",
     "RBF",
     "Custom",
     "Kernel",

@@ -30,7 +30,7 @@ class FullKernel(Kernel):
     sample and a column for every problem, where the fit has computed them.
     """
 
-    values: _core.Known
+    values: _core.FullKernel
     all_scores: Floats | None = None
     _matrix: dict[bytes, KernelMatrix] = field(default_factory=dict, repr=False)
     _tested: dict[bytes, Floats] = field(default_factory=dict, repr=False)
@@ -56,7 +56,7 @@ class FullKernel(Kernel):
 class FullKernelMatrix:
     """The same values with the interface of a `KernelMatrix`, as Newton's method takes it."""
 
-    def __init__(self, values: _core.Known) -> None:
+    def __init__(self, values: _core.FullKernel) -> None:
         self._full = values
         self._values = values.values()
         self.largest = values.largest
@@ -82,10 +82,10 @@ def _numbers(X: Any) -> Ints:
     return X[:, 0].astype(np.int64)
 
 
-def full_kernel(kernel: Kernel, X: Any, n_threads: int) -> _core.Known:
+def full_kernel(kernel: Kernel, X: Any, n_threads: int) -> _core.FullKernel:
     """k(x, y) for all rows of X; a callable kernel is called for many rows at a time, once."""
     rows = _core.precomputed_rows(_kernel_values(kernel, X)) if isinstance(kernel, Custom) else kernel.rows(X)
-    return _core.Known(rows, n_threads)
+    return _core.FullKernel(rows, n_threads)
 
 
 def _kernel_values(kernel: Kernel, X: Any) -> Floats:
@@ -107,10 +107,10 @@ class FullKernelStore:
     def __init__(self, uses: Iterable[Hashable], n_threads: int = 1) -> None:
         self._n_threads = n_threads
         self._left = Counter(uses)
-        self._matrices: dict[Hashable, _core.Known] = {}
+        self._matrices: dict[Hashable, _core.FullKernel] = {}
         self._locks = {name: threading.Lock() for name in self._left}
 
-    def get(self, name: Hashable, kernel: Kernel, X: Any) -> _core.Known:
+    def get(self, name: Hashable, kernel: Kernel, X: Any) -> _core.FullKernel:
         with self._locks[name]:
             if name not in self._matrices:
                 self._matrices[name] = full_kernel(kernel, X, self._n_threads)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -197,6 +197,8 @@ class Sigmoid(NativeKernel):
         The constant.
     """
 
+    positive_semidefinite: ClassVar[bool] = False
+
     gamma: float
     coef0: float
 
@@ -227,6 +229,7 @@ class Laplacian(NativeKernel):
 
 
 NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
+NAMES_WITHOUT_GAMMA = ("linear", "precomputed")
 
 
 def make_kernel(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ordsvm.kernels import Kernel
+from ordsvm.kernels import NAMES, NAMES_WITHOUT_GAMMA, Kernel
 
 Grid = dict[str, list[float]]
 
@@ -38,7 +38,9 @@ def _powers(exponents: Any, factor: float) -> list[float]:
 
 def _has_width(machine: Any) -> bool:
     kernel = getattr(machine, "kernel", None)
-    return kernel is not None and not isinstance(kernel, Kernel) and kernel in ("rbf", "laplacian", "poly", "sigmoid")
+    return (
+        kernel is not None and not isinstance(kernel, Kernel) and kernel in NAMES and kernel not in NAMES_WITHOUT_GAMMA
+    )
 
 
 def short_number(value: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import scipy.sparse as sp
 
-from ordsvm.kernels import Custom, Kernel, Linear, Sigmoid
+from ordsvm.kernels import Custom, Kernel, Linear
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.gcd import GCD
@@ -58,7 +58,7 @@ def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
     """Whether a search trains by the solver that has all of K in memory (`solvers/kernel/full_kernel.py`): where the
     choice is left to "auto" throughout, but not for the sigmoid, which is not positive semidefinite: there the answer
     depends on the solver."""
-    return all(map(is_auto, solvers)) and not isinstance(kernel, Sigmoid)
+    return all(map(is_auto, solvers)) and kernel.positive_semidefinite
 
 
 def auto(work: Work) -> Any:
@@ -102,7 +102,8 @@ def auto(work: Work) -> Any:
     if _keeps_weights(work):
         return RankDCD()
     is_callable = isinstance(work.kernel, Custom)
-    if not isinstance(work.kernel, Sigmoid) and (work.n_hinges > SMALL_PROBLEM or is_callable):
+    is_definite = work.kernel is None or work.kernel.positive_semidefinite
+    if is_definite and (work.n_hinges > SMALL_PROBLEM or is_callable):
         return Block()
     return SMO() if work.treatment in SMO.accepts else GCD()
 

@@ -34,7 +34,7 @@ class FullKernelSMO:
 class FullKernelPath:
     """One problem at rising C: every fit starts from the best multiple of the α before."""
 
-    def __init__(self, full: _core.Known, problem: Problem, numbers: Labels) -> None:
+    def __init__(self, full: _core.FullKernel, problem: Problem, numbers: Labels) -> None:
         hinges = replace(problem.hinges, sample=numbers[problem.hinges.sample])
         self.full = full
         self.numbers = numbers
@@ -61,7 +61,7 @@ class FullKernelPath:
         for _ in range(MOST_ATTEMPTS):
             fit = self.full.solve(hinges, live, aim, start_newton)
             steps += fit.steps
-            if fit.near:
+            if fit.hands_over:
                 start_newton = NEWTON_NEXT_VIOLATION * min(start_newton, self._jump(aim))
                 continue
             if not fit.converged:
@@ -98,7 +98,7 @@ class FullKernelPath:
             for values in (self._alpha, self._score, self._threshold):
                 values *= best
 
-    def _compare(self, hinges: _core.Table, live: _core.LiveArrays, other: Floats) -> None:
+    def _compare(self, hinges: _core.Hinges, live: _core.LiveArrays, other: Floats) -> None:
         """Starts from the other α if it is the better one.
 
         Among later fits only those with penalised thresholds compare. There the hinges at their caps change with C,

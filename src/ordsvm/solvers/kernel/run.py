@@ -195,7 +195,7 @@ class Run:
             self.recorder.look_every(self.report_every, first=self.n_iter + self.report_every)  # as the core counts
             outcome = solver(core_hinges(self.problem), self.matrix.cache(double_rows), limits, live, self, *options)
             self.count(outcome.steps, outcome.kernel_rows)
-            if outcome.status is _core.Status.near:
+            if outcome.status is _core.Status.hands_over:
                 return False
             if outcome.status is not _core.Status.imprecise:
                 break
@@ -287,10 +287,10 @@ class Run:
             self.threshold[:] = -self.problem.gamma(self.alpha)
 
 
-def core_hinges(problem: Problem) -> _core.Table:
+def core_hinges(problem: Problem) -> _core.Hinges:
     """The problem as the core takes it."""
     h = problem.hinges
-    return _core.table(
+    return _core.hinges(
         h.sample,
         h.threshold,
         h.sign,
@@ -298,5 +298,5 @@ def core_hinges(problem: Problem) -> _core.Table:
         h.cap,
         n_samples=problem.n_samples,
         n_thresholds=problem.n_thresholds,
-        treatment=getattr(_core.Thresholds, problem.treatment.value),
+        treatment=getattr(_core.Treatment, problem.treatment.value),
     )

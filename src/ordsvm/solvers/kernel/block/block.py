@@ -89,7 +89,7 @@ class Block:
         """
         n_threads, steps = usable_threads(run.control.n_threads), steps_of_start(run)
         # Early stopping looks at the whole way, and the cost of a callable kernel is not known.
-        may_jump = self.newton and run.control.monitor is None and not run.matrix.rows.is_function
+        may_jump = self.newton and run.control.monitor is None and not run.matrix.rows.is_callable
         start_newton = newton_start_violation(run.problem) if may_jump else 0.0
         while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, start_newton, steps):
             start_newton = NEWTON_NEXT_VIOLATION * min(start_newton, _jump(run, n_threads))

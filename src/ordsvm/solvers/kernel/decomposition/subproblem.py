@@ -82,7 +82,7 @@ class BlockSolver:
         padded = np.ascontiguousarray(padded[np.ix_(order, order)])
         threshold, sign, offset, cap, alpha = (column[order] for column in hinges)
         each = np.arange(len(order), dtype=np.int32)
-        table = _core.table(
+        table = _core.hinges(
             each,
             threshold,
             sign,
@@ -90,7 +90,7 @@ class BlockSolver:
             cap,
             n_samples=len(order),
             n_thresholds=self.problem.n_thresholds,
-            treatment=getattr(_core.Thresholds, treatment.value),
+            treatment=getattr(_core.Treatment, treatment.value),
         )
         b = np.zeros(self.problem.n_thresholds)
         if treatment is Treatment.PENALIZED:

@@ -35,12 +35,16 @@ test-all: $(VENV)/test $(VENV)/bench core-test
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks $(NAME)
 
+# Style, types, directions of imports and includes, words of the glossary, docstrings.
 lint: $(VENV)/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
+	PYTHONPATH=src $(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/include_graph.py
+	$(BIN)/python tools/forbidden_words.py
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE) $(wildcard tests/cpp/*)
+	$(BIN)/python -m pytest -n 2 tests/test_docstrings.py -k numpydoc
 
 format: $(VENV)/lint
 	$(BIN)/ruff check --fix .
@@ -66,8 +70,13 @@ $(VENV)/created:
 	@touch $@
 
 # One editable install per purpose; it builds the core anew where a source of it has changed.
-$(VENV)/demo $(VENV)/test $(VENV)/bench $(VENV)/lint: $(VENV)/created pyproject.toml CMakeLists.txt $(NATIVE)
+$(VENV)/demo $(VENV)/test $(VENV)/bench: $(VENV)/created pyproject.toml CMakeLists.txt $(NATIVE)
 	$(PIP) install -e ".[$(@F)]"
+	@touch $@
+
+# Tools that check the sources, beside what the tests need: the core is not built for them again.
+$(VENV)/lint: $(VENV)/test
+	$(PIP) install --group lint
 	@touch $@
 
 $(VENV)/cmake: $(VENV)/created

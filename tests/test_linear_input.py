@@ -387,7 +387,7 @@ def test_bad_costs_and_categories():
     refuse(lambda: LinearSVOR(cost=np.eye(3)).fit(X, y), ValueError, r"shape \(3, 3\), but y has 4 ranks")
     refuse(lambda: LinearSVOR(cost=np.eye(4)).fit(X, y), ValueError, "not V-shaped")
     flat = np.abs(np.subtract.outer([0, 0, 1, 2], [0, 0, 1, 2]))  # ranks 0 and 1 may be confused
-    refuse(lambda: LinearSVOR(cost=flat).fit(X, y), ValueError, "no price on one side of the threshold above rank 0")
+    refuse(lambda: LinearSVOR(cost=flat).fit(X, y), ValueError, "no weight to one side of the threshold above rank 0")
     refuse(lambda: LinearSVOR(categories=[0, 1, 2]).fit(X, y), ValueError, "not among the categories.*: 3")
 
 

@@ -176,7 +176,7 @@ def test_caps_are_steps_of_the_cost(cost):
 def test_svor_is_redsvm_with_absolute_costs():
     _, y = random_data(6)
     svor, redsvm = (FORMULATIONS[name](y, N_RANKS, 2.0) for name in ("svor", "redsvm-absolute"))
-    assert svor.thresholds is redsvm.thresholds is Treatment.PENALIZED
+    assert svor.treatment is redsvm.treatment is Treatment.PENALIZED
     for column in vars(svor.hinges):
         np.testing.assert_array_equal(getattr(svor.hinges, column), getattr(redsvm.hinges, column))
 

@@ -14,7 +14,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("ordsvm: Interrupted: nothing was written.", file=sys.stderr)
         code = INTERRUPTED
-    if code == INTERRUPTED:  # threads may still be at work, and nobody waits for them any more
+    if code == INTERRUPTED:  # threads may still be at work, and are not waited for
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

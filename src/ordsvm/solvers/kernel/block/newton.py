@@ -1,20 +1,21 @@
 """Newton's method on the hinges between their bounds, from a point near the optimum.
 
 Given which hinges are at 0, which at their cap and which between, the slopes of the latter vanish: a linear system.
-Its solution says who leaves the box and whose slope has the wrong sign; these change sides, and the next system follows
+In its solution some hinges leave the box and some slopes have the wrong sign; these change sides, and the next system
+follows
 (Hintermüller, Ito & Kunisch 2003 call it the primal-dual active set strategy). Near the optimum a handful of systems
 ends where coordinate methods take steps for every digit of every hinge; far from it there is no guarantee.
 
 The system is one over samples. With δ what β moves by through a free hinge v = (i, k), x_i the sum of δ over the c_i
-free hinges of sample i, f the scores with everybody else at its bound, and t_v = s_v o_v,
+free hinges of sample i, f the scores with all other hinges at their bounds, and t_v = s_v o_v,
 
     f_i + (Kx)_i + ρ δ_v = b_k + t_v                        every free v
     f_i + (Kx)_i + ρ x_i / c_i = mean of (b_k + t_v)         over those of i: (K + ρ/c) x = A b + r
     δ_v = x_i / c_i + (b_k + t_v - mean of them) / ρ
 
 and b follows from the sums of δ at each threshold: b = -γ, or γ = 0. ρ, so small that no slope is off by more than a
-tenth of the tolerance, decides where samples have two free hinges, whose thresholds are tied by b_k + t_v being equal.
-Ordered thresholds that μ > 0 ties are one threshold; should they part, or others meet, this is not the place.
+tenth of the tolerance, makes the solution unique where samples have two free hinges, whose thresholds are tied by b_k + t_v being equal.
+Ordered thresholds that μ > 0 ties are one threshold; should they part, or others meet, the method gives up.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def newton(
         rises, falls = low & (slope < -0.3 * tol), up & (slope > 0.3 * tol)
         outside = np.abs(point.alpha - np.clip(point.alpha, 0.0, cap)).sum()
         if not np.any(rises | falls) and matrix.largest * outside <= 0.1 * tol:
-            return systems.settled(point, b)
+            return systems.feasible(point, b)
         changes = np.count_nonzero(below | above | rises | falls)
         if changes > FEW_CHANGES + most_changes:
             return None
@@ -139,17 +140,17 @@ class Systems:
         point = Point(alpha, self._start.score + self._product(problem.beta(alpha - self._start.alpha)))
         return point, self._all_thresholds(point, b)
 
-    def settled(self, point: Point, b: Floats) -> Point | None:
+    def feasible(self, point: Point, b: Floats) -> Point | None:
         """The point with everything in its box and all equalities to the last digit; None if thresholds have met, or
         parted, that should not have."""
         problem, h = self._problem, self._problem.hinges
         alpha = np.clip(point.alpha, 0.0, h.cap)
         if problem.treatment in (Treatment.FREE, Treatment.ORDERED):
-            room = np.minimum(alpha, h.cap - alpha)
+            distance = np.minimum(alpha, h.cap - alpha)  # to the nearer bound
             group, excess = self._group[h.threshold], self._sums(problem.gamma(alpha))
             for g in np.unique(group):  # there may be thresholds without hinges
                 here = np.flatnonzero(group == g)
-                v = here[np.argmax(room[here])]
+                v = here[np.argmax(distance[here])]
                 alpha[v] -= h.sign[v] * excess[g]
         ordered = problem.treatment is not Treatment.ORDERED or bool(np.all(np.diff(b) >= 0))
         if not ordered or not np.array_equal(alpha, problem.repair(alpha)):
@@ -177,22 +178,22 @@ class Systems:
         b = np.zeros(len(total))
         for _ in range(1 + B_REFINEMENTS):
             b += self._balance(slope, gamma + np.bincount(f.group, delta(b), len(total)), b, total > 0)
-        told = total > 0 if self._problem.treatment in (Treatment.FREE, Treatment.ORDERED) else True
-        return delta(b), np.where(told, b, np.nan)
+        determined = total > 0 if self._problem.treatment in (Treatment.FREE, Treatment.ORDERED) else True
+        return delta(b), np.where(determined, b, np.nan)
 
-    def _balance(self, slope: Floats, gamma: Floats, b: Floats, told: Flags) -> Floats:
+    def _balance(self, slope: Floats, gamma: Floats, b: Floats, determined: Flags) -> Floats:
         """By how much b should change so that γ = -b, or γ = 0 where a free hinge can do something about it."""
         change = np.zeros(len(gamma))
         if self._problem.treatment is Treatment.PENALIZED:
             change[:] = np.linalg.solve(slope + np.eye(len(gamma)), -gamma - b)
         elif self._problem.treatment is not Treatment.NONE:
-            if np.any(np.abs(gamma[~told]) > 1e-12 * self._start.alpha.sum()):
-                raise np.linalg.LinAlgError("Nobody is free to balance a threshold.")
-            change[told] = np.linalg.solve(slope[np.ix_(told, told)], -gamma[told])
+            if np.any(np.abs(gamma[~determined]) > 1e-12 * self._start.alpha.sum()):
+                raise np.linalg.LinAlgError("No free hinge balances a threshold.")
+            change[determined] = np.linalg.solve(slope[np.ix_(determined, determined)], -gamma[determined])
         return change
 
     def _all_thresholds(self, point: Point, b: Floats) -> Floats:
-        """Of all thresholds: those that the system has not told are the best for these scores."""
+        """Of all thresholds: those that the system has not determined are the best for these scores."""
         if np.isnan(b).any():
             best = self._problem.best_thresholds(point.alpha, point.score)
             return np.where(np.isnan(b[self._group]), best, b[self._group])

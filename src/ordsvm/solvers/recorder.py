@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -132,13 +132,8 @@ class Recorder:
             alpha=alpha,
             history=tuple(self.history),
             best_look=self.best_look,
-            solver_options=self._options(),
+            solver_options=dict(getattr(self._solver, "__dict__", {})),
         )
-
-    def _options(self) -> dict[str, Any]:
-        """Of the solver; one from elsewhere need not be a dataclass."""
-        solver = self._solver
-        return asdict(solver) if is_dataclass(solver) and not isinstance(solver, type) else {}
 
     def _progress(self, proof: Certificate, counts: Counts) -> Progress:
         return Progress(

@@ -4,6 +4,8 @@ import logging
 import os
 import signal
 import time
+from contextvars import Context
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
@@ -183,7 +185,8 @@ def test_without_a_client_a_cluster_is_made_for_the_fit():
     rows, labels = chunks(X, 30, 30), chunks(y, 30, 30)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ordsvm.distributed.cluster.get_client", _no_client)
-        model = on_dask.LinearSVC(tol=0.1).fit(rows, labels)
+        patch.setattr("distributed.client._global_clients", WeakValueDictionary())  # without that of other tests
+        model = Context().run(on_dask.LinearSVC(tol=0.1).fit, rows, labels)
     assert_solved(model, X, y, tol=0.1)
 
 

@@ -195,7 +195,8 @@ class Rounds:
             if missing:
                 raise WorkerLost
             try:
-                wait([*futures, *self._copies.unfinished], timeout=POLL)
+                with self.client.as_current():  # or `wait` takes the default client, which need not be this one
+                    wait([*futures, *self._copies.unfinished], timeout=POLL)
                 return self.client.gather(futures)
             except TimeoutError:
                 continue

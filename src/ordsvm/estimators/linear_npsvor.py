@@ -77,7 +77,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
 
     References
     ----------
-    .. [1] Y. Shi et al., "Linear nonparallel support vector ordinal regression", 2021.
+    .. [1] Y. Shi, H. Wang, X. Shen, L. Niu, "A novel large-scale ordinal regression model", 2021.
 
     Examples
     --------

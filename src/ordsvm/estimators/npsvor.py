@@ -87,7 +87,7 @@ class NPSVOR(RankScores, KernelMachine):
 
     References
     ----------
-    .. [1] Y. Shi et al., "Linear nonparallel support vector ordinal regression", 2021.
+    .. [1] Y. Shi, H. Wang, X. Shen, L. Niu, "A novel large-scale ordinal regression model", 2021.
 
     Examples
     --------

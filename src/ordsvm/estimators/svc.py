@@ -95,7 +95,8 @@ class SVC(ClassifierMixin, InterceptMachine):
 
     References
     ----------
-    .. [1] B. Gu et al., "Asynchronous parallel greedy coordinate descent for support vector machines", 2018.
+    .. [1] B. Gu, Y. Shan, X. Geng, G. Zheng, "Accelerated asynchronous greedy coordinate descent algorithm for SVMs",
+       IJCAI 2018.
     .. [2] A. Manno, L. Palagi, S. Sagratella, "Parallel decomposition methods for linearly constrained problems subject
        to simple bound with application to the SVMs training", Computational Optimization and Applications 71, 2018.
 

@@ -68,7 +68,8 @@ class SVR(RegressorMixin, InterceptMachine):
 
     References
     ----------
-    .. [1] B. Gu et al., "Asynchronous parallel greedy coordinate descent for support vector machines", 2018.
+    .. [1] B. Gu, Y. Shan, X. Geng, G. Zheng, "Accelerated asynchronous greedy coordinate descent algorithm for SVMs",
+       IJCAI 2018.
 
     Examples
     --------

@@ -65,7 +65,8 @@ class SVOR(ThresholdModel):
 
     References
     ----------
-    .. [1] B. Gu et al., "Asynchronous parallel large-scale support vector ordinal regression", 2020.
+    .. [1] B. Gu et al., "Solving large-scale support vector ordinal regression with asynchronous parallel coordinate
+       descent algorithms", Pattern Recognition, 2020.
 
     Examples
     --------

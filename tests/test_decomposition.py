@@ -78,7 +78,7 @@ def test_every_partition_selection_and_step(name, options):
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", ["svc-free", "svorim", "svorex", "shashua_levin", "svor", "svr-none"])
 def test_every_step_rule_finds_the_same_optimum(name, step):
-    """Theorems 2 to 4: also steps that do not ask what they do to the objective end there."""
+    """Theorems 2 to 4: also steps that ignore the objective end there."""
     X, y = random_data(12, n=30)
     problem, K = FORMULATIONS[name](y, N_RANKS, 1.0), RBF(0.5)(X, X)
     solution = solve(problem, matrix_of(X), Decomposition(block_size=14, step=step), Control(tol=1e-6))
@@ -107,7 +107,7 @@ def test_semidefinite_kernels(name):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_ordered_thresholds_under_disorder(seed):
-    """μ are active: only one block may own them."""
+    """μ are active: only one subproblem may own them."""
     X, y = random_data(seed, n=40, n_features=1, n_ranks=6, noise=5.0)
     problem, K = formulations.svorex(y, 6, 1.0), X @ X.T
     solution = solve(problem, KernelMatrix(Linear().rows(X)), Decomposition(block_size=10), Control(tol=1e-6))
@@ -129,7 +129,7 @@ def test_any_start(name, start):
 
 
 @pytest.mark.parametrize(("name", "seed"), [("svorim", 1), ("svorex", 1), ("shashua_levin", 1), ("svc-free", 3)])
-def test_one_block_of_two_is_smo(name, seed):
+def test_one_subproblem_of_two_is_smo(name, seed):
     X, y = random_data(seed, n=40)
     problem, K = FORMULATIONS[name](y, N_RANKS, 2.0), RBF(0.5)(X, X)
     solver = Decomposition(block_size=2, max_blocks=1, tau=0.0)
@@ -141,7 +141,7 @@ def test_one_block_of_two_is_smo(name, seed):
 
 
 @pytest.mark.parametrize(("name", "seed", "q"), [("svc-free", 1, 4), ("svr-free", 1, 3), ("svorim", 1, 2)])
-def test_blocks_of_two_that_violate_most_are_parsmo(name, seed, q):
+def test_subproblems_of_two_that_violate_most_are_parsmo(name, seed, q):
     """Where none of the pairs violates by less than a tenth of the first: decomposition leaves those out."""
     X, y = random_data(seed, n=40)
     problem, K = FORMULATIONS[name](y, N_RANKS, 2.0), RBF(0.5)(X, X)
@@ -158,17 +158,17 @@ def test_blocks_of_two_that_violate_most_are_parsmo(name, seed, q):
 def test_iterates_of_the_twin(name, step, seed):
     X, y = random_data(seed, n=24)
     problem, K, size = FORMULATIONS[name](y, N_RANKS, 1.0), RBF(0.5)(X, X), 9
-    blocks = [block.tolist() for block in cut(np.arange(len(problem.hinges)), size)]
+    subproblems = [hinges.tolist() for hinges in cut(np.arange(len(problem.hinges)), size)]
     solver = Decomposition("contiguous", block_size=size, tau=0.1, inner=1e-7, step=step)
     for max_iter in (1, 2, 5, 12):
         result = solve(problem, matrix_of(X), solver, Control(tol=1e-9, max_iter=max_iter)).result
-        twin = decomposition(problem, K, blocks, step, max_iter, solver.tau, solver.theta, solver.xi)
+        twin = decomposition(problem, K, subproblems, step, max_iter, solver.tau, solver.theta, solver.xi)
         assert result.n_iter == max_iter
         np.testing.assert_allclose(result.alpha, twin, rtol=0, atol=3e-6)
 
 
 @pytest.mark.parametrize("blocks", ["descent", "decrease"])
-def test_the_block_of_the_most_violating_pair_is_always_used(blocks):
+def test_the_subproblem_of_the_most_violating_pair_is_always_used(blocks):
     """Though another one brings more, or moves farther: Theorem 6."""
     X, y = random_data(19, n=60)
     problem = formulations.svorim(y, N_RANKS, 1.0)
@@ -180,7 +180,7 @@ def test_the_block_of_the_most_violating_pair_is_always_used(blocks):
 
 
 def test_a_fixed_partition_without_the_most_violating_pair_stalls_where_thresholds_are_free():
-    """Each block keeps its γ: what Theorem 6 is for."""
+    """Each subproblem keeps its γ: what Theorem 6 is for."""
     X, y = random_data(13, n=60)
     problem, K = formulations.svorim(y, N_RANKS, 1.0), RBF(0.5)(X, X)
     duals = {}
@@ -228,12 +228,12 @@ def test_looks_find_what_the_problem_calls_a_violation(name):
         assert Look(problem, alpha, score, 0.6).violation() <= violation
         np.testing.assert_array_equal(np.sort(look.order()), np.arange(len(alpha)))
         assert set(worst) <= set(look.order()[: len(worst)]) or problem.treatment is Treatment.ORDERED
-        blocks = bring_together(cut(rng.permutation(len(alpha)), 7), worst)
-        assert set(worst) <= set(blocks[0])
-        np.testing.assert_array_equal(np.sort(np.concatenate(blocks)), np.arange(len(alpha)))
-        assert max(map(len, blocks)) <= 7
+        subproblems = bring_together(cut(rng.permutation(len(alpha)), 7), worst)
+        assert set(worst) <= set(subproblems[0])
+        np.testing.assert_array_equal(np.sort(np.concatenate(subproblems)), np.arange(len(alpha)))
+        assert max(map(len, subproblems)) <= 7
         if problem.treatment is not Treatment.ORDERED:
-            assert look.within(blocks[0]) == pytest.approx(violation)
+            assert look.within(subproblems[0]) == pytest.approx(violation)
 
 
 def test_the_number_of_threads_changes_nothing():
@@ -299,7 +299,7 @@ def test_an_exception_in_the_kernel_reaches_the_caller():
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_ctrl_c_in_the_middle_of_a_block(n_threads):
+def test_ctrl_c_in_the_middle_of_a_subproblem(n_threads):
     """Rows that take their time."""
     X, y = random_data(22, n=60)
     problem = formulations.svorim(y, N_RANKS, 1.0)
@@ -312,7 +312,7 @@ def test_ctrl_c_in_the_middle_of_a_block(n_threads):
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         solve(problem, slow_matrix(X, 0.1), Decomposition(), Control(n_threads=n_threads))
-    assert time.monotonic() - started < 3.0  # the rows of the block would take 6 s
+    assert time.monotonic() - started < 3.0  # the rows of the subproblem would take 6 s
 
 
 # Estimators

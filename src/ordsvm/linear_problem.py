@@ -1,4 +1,4 @@
-"""The problem of linear machines, as data: tables of what a sample with a certain label asks of every score.
+"""The problem of linear machines, as data: for every label, bounds and offsets of every score.
 
 Lanes are independent weight vectors over the same rows. Sample i with label y has one dual variable in lane l,
 
@@ -21,7 +21,7 @@ from ordsvm._typing import Floats
 
 @dataclass(frozen=True)
 class LaneTable:
-    """Bounds on β, the score asked for, and how far off it costs nothing: arrays of shape (n_labels, n_lanes).
+    """Bounds on β, offsets, and how far from its offset a score costs nothing: arrays of shape (n_labels, n_lanes).
 
     lower ≤ 0 ≤ upper. Where neither is 0, both sides cost the same: the solvers take one C for a sample in a lane.
     """
@@ -52,9 +52,9 @@ class LaneTable:
 
 @dataclass(frozen=True)
 class ThresholdTable:
-    """One weight vector w and penalised thresholds b: sample i with label y asks sign·(w·x_i − b_k) ≥ 1 at cost cap.
+    """One weight vector w and penalised thresholds b: hinges sign·(w·x_i − b_k) ≥ 1 with their caps, by label.
 
-    Arrays of shape (n_labels, n_thresholds); cap 0 asks nothing.
+    Arrays of shape (n_labels, n_thresholds); cap 0: no hinge.
     """
 
     sign: Floats

@@ -1,4 +1,4 @@
-"""The subproblem (13) of Manno, Palagi & Sagratella (2018), solved by Clarabel: the twin of block_problem.py."""
+"""The subproblem (13) of Manno, Palagi & Sagratella (2018), by Clarabel: the twin of decomposition/subproblem.py."""
 
 import numpy as np
 

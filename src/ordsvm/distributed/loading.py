@@ -53,7 +53,7 @@ class Coding:
 
 @dataclass(frozen=True)
 class ShardSize:
-    """Sums over the samples of a shard, for those who choose rho."""
+    """Sums over the samples of a shard, from which rho is chosen."""
 
     n_samples: int
     norms: float

@@ -1,7 +1,7 @@
 """Rounds over the shards of all workers until the duality gap, proved in float64, is small enough.
 
 a round   every worker descends on its own rows (shard.py), the parts of all are added up along a tree, and every
-          worker proves what the sum is worth on its own rows: weights travel once up the tree and once down
+          worker proves the sum on its own rows: weights travel once up the tree and once down
 momentum  rounds are steps of proximal gradient descent in a metric of blocks, so they begin ahead of where the last
           one ended, as Nesterov and Beck & Teboulle (2009) have it, and from there again where the dual falls; a
           single shard is better off without
@@ -35,7 +35,7 @@ from ordsvm.solvers.recorder import Counts, Recorder, progress_line
 Floats = NDArray[np.float64]
 
 FAN = 4  # parts that are added at once
-POLL = 0.3  # seconds between two looks at who is still there
+POLL = 0.3  # seconds between two checks of which workers are left
 WAIT = 60  # seconds for a worker to come back where all are lost
 PATIENCE = 25  # rounds in which the gap has to fall by a tenth
 
@@ -64,7 +64,7 @@ class WorkerLost(Exception):
 
 
 class Rounds:
-    """A fit under way, seen from the client."""
+    """A fit under way, as the client runs it."""
 
     def __init__(self, client: Client, job: Job, places: Sequence[Place], solver: CoCoA, control: Control) -> None:
         self.recorder = Recorder(solver, control, partial(progress_line, unit="passes"))
@@ -111,7 +111,7 @@ class Rounds:
         return [self._on(place, function, shard, *rest) for place, shard, *rest in shards]
 
     def _measure(self) -> None:
-        """σ', rho and the number of samples, for which all shards have to be asked."""
+        """σ', rho and the number of samples, from the sizes of all shards."""
         while True:
             try:
                 sizes = self._results(self.each_shard(size, [self.job] * len(self.places)))

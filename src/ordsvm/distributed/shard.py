@@ -2,7 +2,7 @@
 
 Every round minimises, in each shard on its own, a bound of the dual of all rows: that of CoCoA⁺ (Ma et al. 2015), whose
 scores are those of w + σ'Δw, Δw what the shard itself has changed, and whose curvatures are σ'|x|². With σ'β for the
-dual variables that is the problem of cpp/linear as it is, at σ' times the price and with the weights of all rows; so
+dual variables that is the problem of cpp/linear as it is, at σ' times the caps and with the weights of all rows; so
 that is how β is kept here. σ' = the number of shards makes it a bound whatever the rows.
 
 All functions are pure: dual variables come in and go out, and Dask may repeat any of it on another worker.
@@ -29,7 +29,7 @@ Duals = NDArray[np.floating]  # σ'β, (n_samples, n_variables)
 
 @dataclass(frozen=True)
 class Job:
-    """What all workers have to know of the problem."""
+    """The part of the problem that is the same for all workers."""
 
     table: LaneTable | ThresholdTable
     n_features: int
@@ -81,7 +81,7 @@ class Part:
     biases: Floats
 
     def __sizeof__(self) -> int:
-        """Dask asks for it, to know what it holds and sends."""
+        """The size by which Dask accounts for memory and transfers."""
         return self.coef.nbytes
 
 
@@ -95,7 +95,7 @@ def total(*parts: Part) -> Part:
 
 @dataclass(frozen=True)
 class Shared:
-    """What all workers see: weights (features, columns), biases or thresholds, and the sums of the dual variables."""
+    """The same on all workers: weights (features, columns), biases or thresholds, and sums of the dual variables."""
 
     coef: Floats
     biases: Floats

@@ -1,4 +1,4 @@
-"""The proof of a trained model, recomputed: the one judge of tests, benchmarks and users."""
+"""The proof of a trained model, recomputed: what tests, benchmarks and users go by."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class SearchJobs:
     """Candidates tried on folds of samples.
 
     The estimator may be a pipeline: if candidates differ in parameters of its last step alone, the steps before it are
-    fitted once a fold. A bare machine sees the same samples in all folds, and so the same kernel values.
+    fitted once a fold. For a bare machine the samples are the same in all folds, and so are the kernel values.
     """
 
     estimator: Any
@@ -78,7 +78,7 @@ class SearchJobs:
 
     @cached_property
     def _views(self) -> list[Any]:
-        """The samples as the machine sees them in each fold; one entry if all folds see the same."""
+        """The samples as they reach the machine in each fold; one entry if all folds have the same."""
         if not isinstance(self.estimator, Pipeline) or len(self.estimator) == 1:
             return [self.X]
         return [
@@ -179,7 +179,7 @@ class SearchJobs:
         try:
             for parameters in candidates:
                 if not names.issuperset(parameters):
-                    machine.set_params(**parameters)  # says which one there is not
+                    machine.set_params(**parameters)  # raises with the name of the one that it lacks
                 vars(machine).update(parameters)
                 check_parameters(machine)
         except ValueError:
@@ -188,14 +188,14 @@ class SearchJobs:
 
     def _samples(self, fold: int, X: Any, pairwise: bool) -> tuple[FoldSamples, FoldSamples]:
         """Those to train on and those to test."""
-        known = self.folds[fold].train
+        train = self.folds[fold].train
 
         def samples(which: Ints) -> FoldSamples:
             return FoldSamples(
-                take_samples(X, which, known, pairwise), take(self.y, which), take(self.sample_weight, which)
+                take_samples(X, which, train, pairwise), take(self.y, which), take(self.sample_weight, which)
             )
 
-        return samples(known), samples(self.folds[fold].test)
+        return samples(train), samples(self.folds[fold].test)
 
     def _collect(self, n_candidates: int, jobs: Sequence[Job], **options: Any) -> list[list[Outcome]]:
         found = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **options)(delayed(job.run)() for job in jobs)

@@ -89,7 +89,7 @@ class OrdinalSearchCV(GridSearchCV):
     -----
     A kernel matrix is computed once for each set of kernel parameters and shared by all C and all folds. C runs
     upwards, and every fit starts from the one before, or from that of the kernel before. Samples to be tested are part
-    of the fit with a C of 0, so that their scores are known at its end. Folds run side by side, in threads that share
+    of the fit with a C of 0, so that the fit gives their scores too. Folds run side by side, in threads that share
     the matrices. A model with solver="auto" is trained by steps on pairs and, where that takes long, by Newton's
     method, to the same `tol`; the best one is trained again by the model's own solver. Other estimators than those of
     this package are searched as `GridSearchCV` does it.
@@ -198,9 +198,9 @@ class OrdinalSearchCV(GridSearchCV):
         return scorers
 
     def _scorer(self, scoring: Any) -> Scorer:
-        known = {**SCORERS, **PROBABILITY_SCORERS}
-        if isinstance(scoring, str) and scoring in known:
-            return known[scoring]
+        named = {**SCORERS, **PROBABILITY_SCORERS}
+        if isinstance(scoring, str) and scoring in named:
+            return named[scoring]
         return check_scoring(self.estimator, scoring)
 
     def _search(self, jobs: SearchJobs) -> Table:

@@ -11,7 +11,7 @@ from ordsvm.result import Progress
 
 
 class ValidationMonitor(Protocol):
-    """Judges a running fit by samples that are not trained on, at every look and at the end."""
+    """Follows the errors of a running fit on samples that are not trained on, at every look and at the end."""
 
     @property
     def satisfied(self) -> bool:

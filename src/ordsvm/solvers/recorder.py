@@ -1,7 +1,7 @@
 """The clock, the limits, the trace and the result of a fit: the only maker of `Progress` and `FitResult`.
 
-A solver counts its own steps and computes certificates. Whether a look at them is due, whether time is up, who is told
-and what ends the fit is decided here, the same way for every solver.
+A solver counts its own steps and computes certificates. Whether a look at them is due, whether time is up, what is
+called and what ends the fit is decided here, the same way for every solver.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.control import Control
 
 LOOK_INTERVAL = 0.2  # seconds between two `Progress`
-LOOK_SHARE = 0.05  # of the time that looks may take, unless a number of steps was asked for
+LOOK_SHARE = 0.05  # of the time that looks may take, unless a number of steps is given
 WORST_FIRST = ("callback", "time_limit", "max_iter", "early_stopping", "gap", "precision", "converged")
 
 

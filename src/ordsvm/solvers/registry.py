@@ -1,4 +1,4 @@
-"""All solvers by name, and which of them suits a problem that was named one."""
+"""All solvers by name, and the one that a name or options object stands for."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ def check_linear_solver(solver: Any, accepted: tuple[str, ...], seed: int | None
 
 
 def is_rank_dcd(solver: Any) -> bool:
-    """Whether the solver of linear machines is asked for, by name or by options."""
+    """Whether this is the solver of linear machines, by name or by options."""
     return isinstance(solver, RankDCD) or (isinstance(solver, str) and solver == RankDCD.name)

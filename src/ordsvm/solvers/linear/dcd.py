@@ -219,7 +219,7 @@ class DCDRun:
         self._paused = False
 
     def to_the_end(self) -> str:
-        """Runs until the gap is small enough or a limit is met, and says which."""
+        """Runs until the gap is small enough or a limit is met, and returns which."""
         while not self.recorder.out_of_time():
             until = min(self._limit, self._next_epoch) if self.control.report_every > 0 else self._limit
             if self.advance(until):

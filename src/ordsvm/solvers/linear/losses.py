@@ -1,4 +1,4 @@
-"""What dual variables of a linear machine prove, in plain NumPy and float64: the judge of every linear solver.
+"""What dual variables of a linear machine prove, in plain NumPy and float64: what every linear solver is checked by.
 
     primal   min  ½‖w‖² + ½‖b‖²  +  Σ_il loss_il(g_il)
     dual     max  −½‖w‖² − ½‖b‖²  −  Σ_il conjugate_il(β_il)        Σ_il β_il g_il = ‖w‖² + ‖b‖²
@@ -28,7 +28,7 @@ class Losses:
     """The loss of every sample in every lane, or at every threshold: arrays of shape (n_samples, n_lanes).
 
     As `LaneTable` says, with the weights of the samples in the bounds. Squared, the distances are squared, and the
-    bounds are prices only: β is bounded by 0 where a price is 0.
+    bounds are caps of the loss only: β is bounded by 0 where a cap is 0.
     """
 
     lower: Floats
@@ -62,15 +62,15 @@ class Losses:
 
     def _bend(self, beta: Floats) -> Floats:
         """The derivative of β²/4c, which squared losses add to the dual."""
-        price = np.where(beta > 0, self.upper, -self.lower)
-        return np.divide(beta, 2 * price, out=np.zeros_like(beta), where=self.squared & (beta != 0))
+        cap = np.where(beta > 0, self.upper, -self.lower)
+        return np.divide(beta, 2 * cap, out=np.zeros_like(beta), where=self.squared & (beta != 0))
 
 
 def losses(
     table: LaneTable | ThresholdTable, labels: Labels, weight: Floats | None, targets: Floats | None, squared: bool
 ) -> Losses:
     """The rows of the table, one for every sample."""
-    price = np.ones((len(labels), 1)) if weight is None else weight[:, None]
+    factor = np.ones((len(labels), 1)) if weight is None else weight[:, None]
     if isinstance(table, ThresholdTable):
         table = LaneTable(
             lower=-table.cap * (table.sign < 0),
@@ -79,7 +79,7 @@ def losses(
             epsilon=np.zeros_like(table.cap),
         )
     offset = table.offset[labels] + (0.0 if targets is None else targets[:, None])
-    return Losses(price * table.lower[labels], price * table.upper[labels], offset, table.epsilon[labels], squared)
+    return Losses(factor * table.lower[labels], factor * table.upper[labels], offset, table.epsilon[labels], squared)
 
 
 def weights(X: Any, beta: Floats, thresholds: bool, intercept: bool = True) -> tuple[Floats, Floats]:

@@ -32,40 +32,40 @@ def solve_penalized(
 ) -> Solution:
     """The problem of samples X with ranks `codes` until gap and violation are within tol, as kernel machines promise.
 
-    The solver knows the gap only: where the violation is above tol then, it goes on to a finer one. max_iter counts
+    The solver stops by the gap only: where the violation is above tol then, it goes on to a finer one. max_iter counts
     passes over the samples.
     """
     table, weight = _table(problem, codes)
     variables = None if start is None else _signed(problem, start)
     begun = None if variables is None else (variables, -variables.sum(axis=0))
-    labels, asked = codes.astype(np.int32), control
+    labels, current = codes.astype(np.int32), control
     results: list[FitResult] = []
     while True:
-        found = solve_thresholds(X, labels, table, weight=weight, solver=solver, control=asked, start=begun)
+        found = solve_thresholds(X, labels, table, weight=weight, solver=solver, control=current, start=begun)
         results.append(found.result)
         alpha, proof = _proof(problem, found, X)
         is_solved = max(proof.violation, proof.relative_gap) <= control.tol
-        if is_solved or not found.result.converged or asked.tol <= LEAST_TOLERANCE:
+        if is_solved or not found.result.converged or current.tol <= LEAST_TOLERANCE:
             break
-        asked, begun = _finer(control, asked, results), (found.beta.array(), found.intercept)
+        current, begun = _finer(control, current, results), (found.beta.array(), found.intercept)
     status = "converged" if is_solved else "precision" if found.result.converged else found.result.status
     return Solution(continued(results, status, proof, alpha), problem.beta(alpha), proof.thresholds)
 
 
 def _proof(problem: Problem, found: LinearSolution, X: Any) -> tuple[Floats, Certificate]:
-    """α of every hinge, and what it proves as kernel machines see it."""
+    """α of every hinge, and what it proves as a solution of the kernel problem."""
     hinges = problem.hinges
     alpha = np.clip(hinges.sign * found.beta.array()[hinges.sample, hinges.threshold], 0.0, hinges.cap)
     beta = problem.beta(alpha)
     return alpha, problem.certificate(alpha, Linear().scores(X, X, beta))
 
 
-def _finer(control: Control, asked: Control, results: list[FitResult]) -> Control:
+def _finer(control: Control, current: Control, results: list[FitResult]) -> Control:
     """What is left of the limits, for a gap that is nearer to 0."""
     passes, seconds = sum(result.n_iter for result in results), sum(result.seconds for result in results)
     return replace(
-        asked,
-        tol=max(LEAST_TOLERANCE, NEXT_TOLERANCE * asked.tol),
+        current,
+        tol=max(LEAST_TOLERANCE, NEXT_TOLERANCE * current.tol),
         max_iter=control.max_iter if control.max_iter < 0 else max(0, control.max_iter - passes),
         time_limit=None if control.time_limit is None else max(1e-9, control.time_limit - seconds),
     )

@@ -23,7 +23,7 @@ ROWS_UNWATCHED = 200_000  # at most so many are visited between two looks at the
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
 ROWS_OF_A_PART = 100  # at least: a bias that catches up before samples have answered it may swing for ever
 PATIENCE = 100  # passes in which the gap has to fall by a tenth
-NEARLY = 4.0  # times the gap wanted: from there on a thread to spare does half of the proof during a pass
+NEARLY = 4.0  # times the tolerance of the gap: from there on a thread to spare does half of the proof during a pass
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Descent:
         return self._prove()
 
     def _descend(self, aim: float) -> None:
-        """Passes until the gap seen on the way is within `aim`, or something says stop."""
+        """Passes until the gap seen on the way is within `aim`, or a stop signal comes."""
         while not self.recorder.stopped:
             if 0 <= self.control.max_iter <= self.n_iter:
                 self.recorder.status = "max_iter"
@@ -196,14 +196,14 @@ class Descent:
                 self._change_if_stuck(sums.gap, gain=-sums.moved / max(abs(self.dual), abs(primal)))
 
     def _pass(self, ahead: bool) -> None:
-        """Visits every row once, unless something says stop; `ahead`: a proof is expected to follow."""
+        """Visits every row once, unless a stop signal comes; `ahead`: a proof is expected to follow."""
         began, n = time.perf_counter(), self.source.n_samples
         for samples, block in self.source.shuffled(self.random):
             due = self.solver.parts_for(n) * len(block) / n  # times that the bias should go its share
             parts = max(1, round(due), len(block) // ROWS_UNWATCHED)
             whole = ahead and len(block) == n
             self.machine.descend(block, samples, parts, due / parts, self.control.n_threads, self, whole)
-            if self.report(self.n_iter, 0):  # the core does not ask where it is done soon
+            if self.report(self.n_iter, 0):  # the core does not call it in a short pass
                 break
         self._pass_seconds = time.perf_counter() - began
 

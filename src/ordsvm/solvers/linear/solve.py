@@ -130,7 +130,7 @@ def reach_of(table: LaneTable | ThresholdTable, labels: np.ndarray, weight: Floa
 
 
 def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, targets: Floats | None) -> Floats:
-    """A constant score for every lane, to start from: the median of the scores asked for, weighted by C.
+    """A constant score for every lane, to start from: the median of the offsets, weighted by C.
 
     In the end a bias is the sum of β, so it starts no further out than that can be.
     """

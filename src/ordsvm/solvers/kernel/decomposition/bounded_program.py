@@ -5,7 +5,7 @@
 The library's problem has l = 0 and b = 0, so x = l + α: c becomes c + Ql, and the box of α is u − l. Where α has to add
 up to something, a hinge of its own, at a sample without a kernel, takes the opposite: its box ends at what is missing.
 Its offset is larger than any slope of the others can be, so at the optimum it is at its cap, and the sums are those
-asked for (an exact penalty). All solvers for free thresholds do this, those for box problems where there are no groups.
+given (an exact penalty). All solvers for free thresholds do this, those for box problems where there are no groups.
 
 Not supported, and refused: infinite bounds, and sums that no x within its bounds has. A variable is in one group, and
 its coefficient is ±1; any other than 0 becomes that by scaling the variable.

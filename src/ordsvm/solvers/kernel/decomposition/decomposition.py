@@ -1,31 +1,33 @@
-"""Parallel decomposition (Manno, Palagi & Sagratella 2018, Algorithm 1): blocks of hinges, side by side, and one step.
+"""Parallel decomposition (Manno, Palagi & Sagratella 2018, Algorithm 1): subproblems side by side, and one step.
 
 Solves    the dual with any treatment of the thresholds; the paper has one equality, §8 hints at several. Its box begins
-          at 0 and its γ is 0: general bounds l ≤ x ≤ u and other sums become that in general_bounds.py, as long as a
+          at 0 and its γ is 0: general bounds l ≤ x ≤ u and other sums become that in bounded_program.py, as long as a
           variable is in one equality. Equalities that share variables are not supported, but for the μ of an order.
 Keeps     α and the scores f = Kβ.
-Step      S.1 all hinges are divided into blocks; S.2 and S.3 subproblems of blocks are solved in parallel
-          (block_problem.py) and those worth it selected; S.4 their moves are the direction d; S.5 how far to go.
-Stops     when the violation of the optimality conditions is at most tol with scores recomputed in float64, and the
-          judge accepts the duality gap.
-Cost      rows of K of the samples in the blocks solved, from the cache where they are there.
+Step      S.1 all hinges are divided into subproblems; S.2 and S.3 subproblems are solved in parallel (subproblem.py)
+          and those that bring enough selected; S.4 their moves are the direction d; S.5 how far to go.
+Stops     when the violation of the optimality conditions is at most tol with scores recomputed in float64, and
+          `Run.judge` accepts the duality gap.
+Cost      rows of K of the samples in the subproblems solved, from the cache where they are there.
 
 Where the paper is vague or slips:
-- (29) as printed gives the room as the longest step; it has to be divided by |d_i|. As blocks are disjoint, it is ≥ 1.
-- A fixed partition solves box problems only. With free thresholds a block keeps its γ, so the most violating pair is
-  brought into one block in every iteration (Theorem 6), or in every L-th.
-- With ordered thresholds μ are variables too. The first block, that of the most violating pair, owns them; the others
-  keep their γ.
-- τ is one number for all blocks and iterations. Lemma 1 asks for curvature along every pair; where two samples are the
-  same and τ = 0 there is none, and the step goes to the bound.
-- Subproblems are solved to a share of the violation (`inner`), not exactly: any descent within a block is one for all.
-- A block that is optimal within that tolerance would not move: it is left out before a row of K is asked for.
+- (29) as printed gives the distance to the bound as the longest step; it has to be divided by |d_i|. As subproblems are
+  disjoint, it is ≥ 1.
+- A fixed partition solves box problems only. With free thresholds a subproblem keeps its γ, so the most violating pair
+  is brought into one subproblem in every iteration (Theorem 6), or in every L-th.
+- With ordered thresholds μ are variables too. The first subproblem, that of the most violating pair, owns them; the
+  others keep their γ.
+- τ is one number for all subproblems and iterations. Lemma 1 needs curvature along every pair; where two samples are
+  the same and τ = 0 there is none, and the step goes to the bound.
+- Subproblems are solved to a share of the violation (`inner`), not exactly: any descent within a subproblem is one for
+  all.
+- A subproblem that is optimal within that tolerance would not move: it is left out before a row of K is computed.
 - S_MVP in (21) is about a pair; for box problems it is the step of the worst hinge. A pair of an order may have its
   hinges at two thresholds; (12) is then about their step all the same.
-- Blocks are selected after they were solved, for (21) and the predicted decrease are known only then. That of the most
-  violating pair is always used: a share of the decrease says nothing about (21).
+- Subproblems are selected after they were solved, for (21) and the predicted decrease need their solutions. That of the
+  most violating pair is always used: a share of the decrease implies nothing about (21).
 - Diminishing steps come ever closer to a bound without getting there, so that (5) need never hold. What ends them is
-  (41) with the ε-perturbed index sets of §6, by which they also choose the most violating pair: see `_settle`.
+  (41) with the ε-perturbed index sets of §6, by which they also choose the most violating pair: see `_put_at_bounds`.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ from ordsvm._typing import Floats
 from ordsvm.checks import check_count, check_number, check_option, check_seed_number, usable_threads
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.decomposition.partitions import Ints, Look, bring_together, cut
-from ordsvm.solvers.kernel.decomposition.subproblem import BlockSolver, Move
+from ordsvm.solvers.kernel.decomposition.subproblem import Move, SubproblemSolver
 from ordsvm.solvers.kernel.decomposition.workers import Stopped, Workers
 from ordsvm.solvers.kernel.run import Run
 
@@ -194,7 +196,7 @@ class Scheme:
     def _iterate(self) -> _core.Status:
         run, tol, moved, recomputations = self.run, self.run.control.tol, True, 0
         while True:
-            self._settle(tol)
+            self._put_at_bounds(tol)
             look = self._look()
             if look.violation() <= tol or not moved:
                 run.score[:] = run.matrix.rows.product(self.problem.beta(run.alpha))
@@ -217,7 +219,7 @@ class Scheme:
     def _look(self) -> Look:
         return Look(self.problem, self.run.alpha, self.run.score, self.near_bound)
 
-    def _settle(self, tol: float) -> None:
+    def _put_at_bounds(self, tol: float) -> None:
         """Where (41) holds, hinges close to a bound are put there. While (5) does not hold then, ε is too coarse."""
         run = self.run
         while self.near_bound > 0.0 and self._look().violation() <= tol:
@@ -232,7 +234,7 @@ class Scheme:
                 raise Stopped
 
     def _has_worst_pair(self) -> bool:
-        """Whether this iteration is one in which the most violating pair shares a block: others may move nothing."""
+        """Whether the most violating pair shares a subproblem in this iteration: others may move nothing."""
         return self.steps % self.options.mvp_every == 0
 
     def _stop(self) -> bool:
@@ -245,7 +247,7 @@ class Scheme:
         """One iteration; False if nothing moved, which is for rounding alone."""
         alpha, score = self.run.alpha, self.run.score
         gradient = self.problem.slope(score, self._thresholds())
-        solver = BlockSolver(
+        solver = SubproblemSolver(
             self.problem,
             alpha,
             score,
@@ -253,12 +255,12 @@ class Scheme:
             self.cache,
             self.options.tau,
             self.options.inner * violation,
-            self.workers.ear,
+            self.workers.stop_signal,
         )
-        moves: list[Move] = self.workers.map(solver.move, self._blocks(look, solver.tol))
+        moves: list[Move] = self.workers.map(solver.move, self._subproblems(look, solver.tol))
         direction = np.zeros(len(alpha))
         for move in self._selected(moves, look, gradient):
-            direction[move.block] = move.change
+            direction[move.subproblem] = move.change
         return self._advance(direction, -float(gradient @ direction))
 
     def _thresholds(self) -> Floats:
@@ -267,16 +269,16 @@ class Scheme:
             return np.zeros(self.problem.n_thresholds)
         return self.problem.best_thresholds(self.run.alpha, self.run.score)
 
-    def _blocks(self, look: Look, tol: float) -> list[tuple[Ints, bool]]:
-        """S.1 and S.2: the blocks to solve, and whether they own μ."""
+    def _subproblems(self, look: Look, tol: float) -> list[tuple[Ints, bool]]:
+        """S.1 and S.2: the subproblems to solve, and whether they own μ."""
         options, n_hinges = self.options, len(self.run.alpha)
         orders = {"violation": look.order, "contiguous": lambda: np.arange(n_hinges)}
         order = orders.get(options.partition, lambda: self.random.permutation(n_hinges))()
-        blocks = cut(order, int(options.block_size))
+        subproblems = cut(order, int(options.block_size))
         if self._has_worst_pair():
-            blocks = bring_together(blocks, look.worst())
-        first, *others = blocks
-        within = np.array([look.within(block) for block in others])
+            subproblems = bring_together(subproblems, look.worst())
+        first, *others = subproblems
+        within = np.array([look.within(subproblem) for subproblem in others])
         worst = np.argsort(-within, kind="stable")[: None if options.max_blocks is None else options.max_blocks - 1]
         return [(first, True), *((others[index], False) for index in worst if within[index] > tol)]
 
@@ -297,16 +299,16 @@ class Scheme:
     def _most_violating_step(self, hinges: Ints, gradient: Floats) -> float:
         """S_MVP (12): how far α goes if only the hinges that violate most move."""
         h = self.problem.hinges
-        K = self.cache.block(h.sample[hinges].astype(np.int64), self.workers.ear)
+        K = self.cache.block(h.sample[hinges].astype(np.int64), self.workers.stop_signal)
         move = -np.sign(gradient[hinges]) if len(hinges) == 1 else h.sign[hinges] * [-1.0, 1.0]
         signed = h.sign[hinges] * move
         curvature = signed @ K @ signed + (self.problem.treatment is Treatment.PENALIZED)
-        room = _room(self.run.alpha[hinges], h.cap[hinges], move).min()
-        wanted = -gradient[hinges] @ move / curvature if curvature > 0 else np.inf
-        return float(min(wanted, room) * np.sqrt(len(hinges)))
+        longest = _longest_moves(self.run.alpha[hinges], h.cap[hinges], move).min()
+        unbounded = -gradient[hinges] @ move / curvature if curvature > 0 else np.inf
+        return float(min(unbounded, longest) * np.sqrt(len(hinges)))
 
     def _advance(self, direction: Floats, slope: float) -> bool:
-        """S.5 and S.6. Without further kernel evaluations where the cache has the rows of the blocks."""
+        """S.5 and S.6. Without further kernel evaluations where the cache has the rows of the subproblems."""
         alpha, cap = self.run.alpha, self.problem.hinges.cap
         moving = np.flatnonzero(direction)
         if len(moving) == 0 or not slope > 0.0:
@@ -316,8 +318,8 @@ class Scheme:
         curvature = float(beta @ change)
         if self.problem.treatment is Treatment.PENALIZED:
             curvature += float(np.sum(self.problem.gamma(direction) ** 2))
-        room = _room(alpha[moving], cap[moving], direction[moving])
-        factor = self._factor(slope, curvature, self._longest(room, direction))
+        steps = _longest_moves(alpha[moving], cap[moving], direction[moving])
+        factor = self._factor(slope, curvature, self._longest(steps, direction))
         bound = np.where(direction[moving] > 0, cap[moving], 0.0)
         moved = np.clip(alpha[moving] + factor * direction[moving], 0.0, cap[moving])
         alpha[moving] = np.where(np.abs(moved - bound) <= AT_BOUND * cap[moving], bound, moved)
@@ -333,12 +335,13 @@ class Scheme:
         """Kβ, a few rows to a task; added up in an order that does not depend on the threads."""
         support = np.flatnonzero(beta)
         chunks = [support[begin : begin + CHUNK] for begin in range(0, len(support), CHUNK)]
-        parts = self.workers.map(self.cache.product, [(chunk, beta[chunk], self.workers.ear) for chunk in chunks])
+        signal = self.workers.stop_signal
+        parts = self.workers.map(self.cache.product, [(chunk, beta[chunk], signal) for chunk in chunks])
         return np.sum(parts, axis=0) if parts else np.zeros(len(beta))
 
-    def _longest(self, room: Floats, direction: Floats) -> float:
-        """The longest feasible step; at least 1 but for rounding, as blocks are disjoint and one of them owns μ."""
-        longest = float(room.min())
+    def _longest(self, steps: Floats, direction: Floats) -> float:
+        """The longest feasible step; at least 1 but for rounding, as subproblems are disjoint and one owns μ."""
+        longest = float(steps.min())
         if self.problem.treatment is Treatment.ORDERED:
             change = self.problem.mu(direction)
             falls = change < -1e-12 * np.abs(direction).sum()
@@ -357,8 +360,8 @@ class Scheme:
         return factor
 
 
-def _room(alpha: Floats, cap: Floats, move: Floats) -> Floats:
-    """How many times each move fits into the box."""
+def _longest_moves(alpha: Floats, cap: Floats, move: Floats) -> Floats:
+    """Distances to the bounds, as multiples of each move."""
     return np.where(move < 0, alpha, cap - alpha) / np.abs(move)
 
 

@@ -1,4 +1,4 @@
-"""Hinges divided into blocks: S.1 of Algorithm 1 of Manno, Palagi & Sagratella (2018), and Theorem 6."""
+"""Hinges divided into subproblems: S.1 of Algorithm 1 of Manno, Palagi & Sagratella (2018), and Theorem 6."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ Ints = NDArray[np.int64]
 
 
 def cut(order: Ints, size: int) -> list[Ints]:
-    """Blocks of `size` hinges each, in this order; within a block in that of the table."""
+    """Subproblems of `size` hinges each, in this order; within a subproblem in that of the table."""
     return [np.sort(order[begin : begin + size]) for begin in range(0, len(order), size)]
 
 
-def bring_together(blocks: list[Ints], hinges: Ints) -> list[Ints]:
-    """The same blocks, the first of which has all of `hinges`: others of its hinges take their places."""
-    [home] = [index for index, block in enumerate(blocks) if hinges[0] in block]
-    first, rest = blocks[home], blocks[:home] + blocks[home + 1 :]
+def bring_together(subproblems: list[Ints], hinges: Ints) -> list[Ints]:
+    """The same subproblems, the first of which has all of `hinges`: others of its hinges take their places."""
+    [home] = [index for index, subproblem in enumerate(subproblems) if hinges[0] in subproblem]
+    first, rest = subproblems[home], subproblems[:home] + subproblems[home + 1 :]
     for hinge in hinges[~np.isin(hinges, first)]:
-        [away] = [index for index, block in enumerate(rest) if hinge in block]
+        [away] = [index for index, subproblem in enumerate(rest) if hinge in subproblem]
         leaving = first[~np.isin(first, hinges)][:1]
         first = np.sort(np.append(np.setdiff1d(first, leaving), hinge))
         rest[away] = np.sort(np.append(np.setdiff1d(rest[away], hinge), leaving))
-    return [first, *(block for block in rest if len(block))]
+    return [first, *(subproblem for subproblem in rest if len(subproblem))]
 
 
 class Look:
@@ -53,7 +53,8 @@ class Look:
         """All hinges, those first that violate most.
 
         Free and ordered thresholds: in pairs, as a hinge moves only together with another one of its threshold; the
-        r-th pair of a threshold are the r-th hinges from both ends. Blocks of two are then the pairs of PARSMO-light.
+        r-th pair of a threshold are the r-th hinges from both ends. Subproblems of two are then the pairs of
+        PARSMO-light.
         """
         if self.is_box:
             return np.argsort(-self.projected, kind="stable")
@@ -92,12 +93,12 @@ class Look:
         rises_at = m - 1 - from_last
         return float(violation[falls_at, rises_at]), np.array([low[falls_at], up[rises_at]])
 
-    def within(self, block: Ints) -> float:
-        """How far a block is from the optimum over its own hinges, if its γ can't change."""
+    def within(self, subproblem: Ints) -> float:
+        """How far a subproblem is from its own optimum, if its γ can't change."""
         if self.is_box:
-            return float(self.projected[block].max())
+            return float(self.projected[subproblem].max())
         low, up = np.full(self.problem.n_thresholds, -np.inf), np.full(self.problem.n_thresholds, np.inf)
-        falling, rising = block[self.may_fall[block]], block[self.may_rise[block]]
+        falling, rising = subproblem[self.may_fall[subproblem]], subproblem[self.may_rise[subproblem]]
         np.maximum.at(low, self.problem.hinges.threshold[falling], self.level[falling])
         np.minimum.at(up, self.problem.hinges.threshold[rising], self.level[rising])
         return float(np.max(low - up))

@@ -1,4 +1,4 @@
-"""Tasks of Python on threads, while the calling one listens."""
+"""Tasks of Python on threads, while the calling one checks for a stop signal."""
 
 from __future__ import annotations
 
@@ -7,26 +7,35 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Event
 from typing import Any
 
-LISTEN = 0.02  # seconds between two questions
+CHECK_INTERVAL = 0.02  # seconds between two checks for a stop signal
 
 
 class Stopped(Exception):
-    """Somebody has said stop."""
+    """The run is interrupted."""
 
 
-class Ear:
-    """What the core asks in the middle of a task: whether to leave it unfinished. Takes every answer."""
+class StopSignal:
+    """Whether a task is to be left unfinished, as the core calls for it in the middle of one.
+
+    `should_stop` is called every time; None: the signal is set from outside. Every tolerance is accepted.
+    """
 
     report_every = 0
 
-    def __init__(self, ask: Callable[[], bool] | None) -> None:
-        self.stop = Event()
-        self._ask = ask
+    def __init__(self, should_stop: Callable[[], bool] | None) -> None:
+        self._event = Event()
+        self._should_stop = should_stop
+
+    def set(self) -> None:
+        self._event.set()
+
+    def is_set(self) -> bool:
+        return self._event.is_set()
 
     def report(self, steps: int, kernel_rows: int) -> bool:
-        if self._ask is not None and self._ask():
-            self.stop.set()
-        return self.stop.is_set()
+        if self._should_stop is not None and self._should_stop():
+            self.set()
+        return self.is_set()
 
     def out_of_time(self) -> bool:
         return self.report(0, 0)
@@ -36,21 +45,21 @@ class Ear:
 
 
 class Workers:
-    """Threads for tasks that give the interpreter's lock away. `ask` is asked meanwhile; True stops all of them.
+    """Threads for tasks that give the interpreter's lock away. `should_stop` is called meanwhile; True stops them all.
 
-    One thread is the calling one, whose tasks ask themselves, through `ear`.
+    One thread is the calling one: the tasks themselves then call `should_stop`, through `stop_signal`.
     """
 
-    def __init__(self, n_threads: int, ask: Callable[[], bool]) -> None:
-        self.ear = Ear(ask if n_threads == 1 else None)
-        self._ask = ask
+    def __init__(self, n_threads: int, should_stop: Callable[[], bool]) -> None:
+        self.stop_signal = StopSignal(should_stop if n_threads == 1 else None)
+        self._should_stop = should_stop
         self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.ear.stop.set()
+        self.stop_signal.set()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
@@ -60,13 +69,13 @@ class Workers:
             return [self._finished(task(*each)) for each in arguments]
         futures = [self._pool.submit(task, *each) for each in arguments]
         for future in futures:
-            while not wait([future], LISTEN).done:
-                if self._ask():
-                    self.ear.stop.set()
+            while not wait([future], CHECK_INTERVAL).done:
+                if self._should_stop():
+                    self.stop_signal.set()
                     raise Stopped
         return [future.result() for future in futures]
 
     def _finished(self, result: Any) -> Any:
-        if self.ear.stop.is_set():
+        if self.stop_signal.is_set():
             raise Stopped
         return result

@@ -2,8 +2,8 @@
 
     python tools/forbidden_words.py [ROOT]
 
-Every line of forbidden_words.txt is a regular expression, a tab, and what to write instead. Every offence in the sources
-(cpp, src) is one line, and the exit status is then 1.
+Every line of forbidden_words.txt is a regular expression, a tab, and what to write instead. Every offence in the
+sources (cpp, src) is one line, and the exit status is then 1.
 """
 
 import re

@@ -22,8 +22,8 @@ from weakref import WeakSet
 
 import numpy as np
 from distributed import Client, Future, wait
-from numpy.typing import NDArray
 
+from ordsvm._typing import Floats
 from ordsvm.distributed.copies import Copies, kept, release
 from ordsvm.distributed.loading import size, zeros
 from ordsvm.distributed.shard import Job, Proof, Shared, Step, built, descend, prove, total
@@ -31,8 +31,6 @@ from ordsvm.problem import Certificate
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.recorder import Counts, Recorder, progress_line
-
-Floats = NDArray[np.float64]
 
 FAN = 4  # parts that are added at once
 POLL = 0.3  # seconds between two checks of which workers are left

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm import _core
+from ordsvm._typing import Floats
 from ordsvm.data.rows import block_of
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers.linear.rank_dcd import NoStop
 from ordsvm.solvers.linear.solve import SampleColumns, machine_of
 
-Floats = NDArray[np.float64]
 Duals = NDArray[np.floating]  # σ'β, (n_samples, n_variables)
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags
 
-Ints = NDArray[np.int64]
+from ordsvm._typing import Ints
 
 
 class Fold(NamedTuple):

@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ordsvm._typing import Floats, Labels
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.problem import Certificate
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int32]
 
 
 @dataclass(frozen=True)

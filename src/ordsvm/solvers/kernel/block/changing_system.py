@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ordsvm._typing import Floats, Ints
 
 
 class ChangingSystem:

@@ -14,8 +14,9 @@ free hinges of sample i, f the scores with all other hinges at their bounds, and
     δ_v = x_i / c_i + (b_k + t_v - mean of them) / ρ
 
 and b follows from the sums of δ at each threshold: b = -γ, or γ = 0. ρ, so small that no slope is off by more than a
-tenth of the tolerance, makes the solution unique where samples have two free hinges, whose thresholds are tied by b_k + t_v being equal.
-Ordered thresholds that μ > 0 ties are one threshold; should they part, or others meet, the method gives up.
+tenth of the tolerance, makes the solution unique where samples have two free hinges, whose thresholds are tied by
+b_k + t_v being equal. Ordered thresholds that μ > 0 ties are one threshold; should they part, or others meet, the method
+gives up.
 """
 
 from __future__ import annotations
@@ -25,14 +26,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.problem import Hinges, Problem, Treatment
 from ordsvm.solvers.kernel.block.changing_system import ChangingSystem
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Stop = Callable[[], bool]
 
 MOST_SYSTEMS = 12

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.problem import Problem, Treatment
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def cut(order: Ints, size: int) -> list[Ints]:

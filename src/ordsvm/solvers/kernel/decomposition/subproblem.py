@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm import _core
+from ordsvm._typing import Floats, Ints
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.decomposition.workers import StopSignal
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NEVER = 1e300  # an offset with which a hinge at its cap does not move
 MAX_STEPS = 1_000_000  # of a subproblem: what is left is for the next iteration

@@ -39,6 +39,7 @@ lint: $(VENV)/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/include_graph.py
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE) $(wildcard tests/cpp/*)
 
 format: $(VENV)/lint

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -185,7 +186,8 @@ def test_the_package_with_the_new_kernel_fits(tmp_path):
     built = subprocess.run(install, capture_output=True, text=True)
     assert built.returncode == 0, built.stdout + built.stderr
     environment = {**os.environ, "PYTHONPATH": str(site)}
-    start = "import site, sys; sys.path += site.getsitepackages()\n"  # without the hooks of editable installs
+    packages = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+    start = f"import sys; sys.path += {packages!r}\n"  # without the hooks of editable installs
     command = [sys.executable, "-S", "-c", start + CHECK.format(gamma=GAMMA)]
     checked = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr

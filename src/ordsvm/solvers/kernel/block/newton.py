@@ -15,8 +15,8 @@ free hinges of sample i, f the scores with all other hinges at their bounds, and
 
 and b follows from the sums of δ at each threshold: b = -γ, or γ = 0. ρ, so small that no slope is off by more than a
 tenth of the tolerance, makes the solution unique where samples have two free hinges, whose thresholds are tied by
-b_k + t_v being equal. Ordered thresholds that μ > 0 ties are one threshold; should they part, or others meet, the method
-gives up.
+b_k + t_v being equal. Ordered thresholds that μ > 0 ties are one threshold; should they part, or others meet, the
+method gives up.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ class Block:
     Notes
     -----
     Kernel values between a working set and all samples are computed where they are used; they are kept only where rows
-    of X are long. The result does not depend on the number of threads. The algorithm: cpp/block/block_smo.hpp, and
-    newton.py for the end.
+    of X are long. With the same number of threads, two runs give the same result. The algorithm:
+    cpp/solvers/block/block_smo.hpp, and newton.py for the end.
 
     Examples
     --------

@@ -20,6 +20,7 @@ from ordsvm.solvers.solution import LinearSolution, Solution
 
 NEXT_TOLERANCE = 0.1  # of the gap, as a share of the last one, where the violation is still above tol
 LEAST_TOLERANCE = 1e-13  # no gap in float64 is finer
+BOUND_ROUNDINGS = 4  # by which the solver's bound of a variable may differ from the cap of its hinge
 
 
 def solve_penalized(
@@ -56,6 +57,10 @@ def _proof(problem: Problem, found: LinearSolution, X: Any) -> tuple[Floats, Cer
     """α of every hinge, and what it proves as a solution of the kernel problem."""
     hinges = problem.hinges
     alpha = np.clip(hinges.sign * found.beta.array()[hinges.sample, hinges.threshold], 0.0, hinges.cap)
+    # The solver's bound, a rank's cap times a sample's weight in its own precision, is the cap of the hinge but for
+    # rounding. A variable at that bound is at its cap, or it would count as free.
+    rounding = BOUND_ROUNDINGS * max(np.finfo(part.dtype).eps for part in found.beta.parts)
+    alpha = np.where(alpha >= (1.0 - rounding) * hinges.cap, hinges.cap, alpha)
     beta = problem.beta(alpha)
     return alpha, problem.certificate(alpha, Linear().scores(X, X, beta))
 

@@ -22,9 +22,14 @@ def test_a_file_is_replaced_at_once(tmp_path):
 def test_nothing_is_left_of_an_error(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(RuntimeError), replacing(path) as temporary:
-        temporary.write_text("new")
-        raise RuntimeError
+
+    def write_and_fail():
+        with replacing(path) as temporary:
+            temporary.write_text("new")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_and_fail()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
 

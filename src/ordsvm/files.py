@@ -12,7 +12,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary name to write to, whose contents become those of `path` when all went well, and are removed otherwise.
+    """A temporary name to write to, whose contents become those of `path` when all went well, and vanish otherwise.
 
     A regular file is replaced at once by one beside it; behind a symbolic link, the file that the link points to. Into
     anything else, such as a device or a pipe, the contents are copied: it is never replaced.

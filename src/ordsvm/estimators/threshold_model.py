@@ -206,8 +206,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         return KernelTask([problem], rows[order], classes[keep], ranks=codes)
 
     def _sample_order(self, codes: Ints) -> Ints:
-        """By rank where samples have hinges at adjacent thresholds only, so that those of a threshold look at
-        consecutive samples."""
+        """By rank where samples have hinges at adjacent thresholds only, so that those of a threshold are
+        about consecutive samples."""
         return self._by_class(codes) if self.formulation.hinges == "adjacent" else np.arange(len(codes))
 
     def _problem(self, codes: Ints, C: Floats, keep: Ints, n_classes: int) -> Problem:

@@ -1,4 +1,7 @@
-"""SVOR and RedSVM with a linear kernel, by the solver of linear machines: one weight vector instead of kernel rows."""
+"""SVOR and RedSVM with a linear kernel, by the solver of linear machines: one weight vector instead of kernel rows.
+
+All offsets are taken to be 1, and the hinges of samples of a rank to differ in C only: so `ThresholdTable` has them.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def solve_penalized(
     control: Control,
     start: Floats | None,
 ) -> Solution:
-    """The problem of samples X with ranks `codes` until gap and violation are within tol, as kernel machines promise.
+    """The problem of samples X with ranks `codes` until gap and violation are within tol, as in kernel machines.
 
     The solver stops by the gap only: where the violation is above tol then, it goes on to a finer one. max_iter counts
     passes over the samples.

@@ -86,7 +86,7 @@ def lane_table(problems: Sequence[Problem]) -> LaneTable:
         lower=0.0 - cap[0],
         upper=cap[1],
         offset=np.where(both, 0.5, 1.0) * (offset[1] - offset[0]),
-        epsilon=np.where(both, -0.5 * (offset[1] + offset[0]), 0.0),
+        epsilon=np.where(both, 0.0 - 0.5 * (offset[1] + offset[0]), 0.0),
     )
 
 
@@ -117,7 +117,8 @@ def threshold_table(problem: Problem) -> ThresholdTable:
            [ 1.,  1.]])
     """
     shape = problem.n_samples, problem.n_thresholds
-    sign, cap = -np.ones(shape), np.zeros(shape)
+    above = np.arange(shape[0])[:, None] > np.arange(shape[1])  # gives hinges of cap 0, which are left out, a sign too
+    sign, cap = np.where(above, 1.0, -1.0), np.zeros(shape)
     h = problem.hinges
     sign[h.sample, h.threshold], cap[h.sample, h.threshold] = h.sign, h.cap
     return ThresholdTable(sign, cap)

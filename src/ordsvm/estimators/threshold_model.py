@@ -151,10 +151,14 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         samples = None if validation is None else self._check_validation(validation, target)
         weight = check_sample_weight(sample_weight, len(target.codes))
         self.validation_indices_ = np.empty(0, dtype=np.int64)
-        if self.early_stopping and validation is None:
-            chosen = hold_out(target.codes, weight, float(self.validation_fraction), check_seed(self.random_state))
-            self.validation_indices_, samples = chosen, (X[chosen], target.codes[chosen], weight[chosen])
+        holds_out = self.early_stopping and validation is None
+        if holds_out:
+            fraction, random = float(self.validation_fraction), check_seed(self.random_state)
+            self.validation_indices_ = hold_out(target.codes, weight, fraction, random)
         task = self._formulate(X, target, weight)
+        if holds_out:
+            chosen = self.validation_indices_
+            samples = X[chosen], target.codes[chosen], weight[chosen]
         if samples is not None:
             patience = int(self.n_iter_no_change) if self.early_stopping else None
             task = replace(task, validation=Validation(*samples, rank_codes(task.classes, target.classes), patience))

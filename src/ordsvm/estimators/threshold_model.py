@@ -217,7 +217,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     def _problem(self, codes: Ints, C: Floats, keep: Ints, n_classes: int) -> Problem:
         """The problem over the ranks in `keep`; samples of other ranks have weight 0 and so no hinges."""
         kept_codes = np.searchsorted(keep, codes).clip(0, len(keep) - 1)
-        if not hasattr(self, "cost"):
+        if self.formulation.hinges != "all" or not hasattr(self, "cost"):
             return self.formulation(kept_codes, len(keep), C)
         costs = cost_matrix(self.cost, n_classes)
         return self.formulation(kept_codes, len(keep), C, cost_weights(costs[np.ix_(keep, keep)]))

@@ -26,8 +26,10 @@ from ordsvm.estimators.validation import (
     sample_C,
 )
 from ordsvm.formulations import ThresholdFormulation, cost_matrix, cost_weights
+from ordsvm.kernels import Linear
 from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
 from ordsvm.problem import Problem, Treatment
+from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.thresholds import ranks_of
 
 
@@ -170,6 +172,15 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         check_fraction("validation_fraction", self.validation_fraction)
         check_patience(self.n_iter_no_change)
         check_seed(self.random_state)
+        if self.formulation.treatment is Treatment.PENALIZED and is_rank_dcd(self.solver):
+            self._check_rank_dcd()
+
+    def _check_rank_dcd(self) -> None:
+        """The solver of linear machines trains models with penalised thresholds, where the kernel is linear."""
+        if not (isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")):
+            raise ValueError(f"solver='rank-dcd' is for kernel='linear', not for kernel={self.kernel!r}: use 'auto'.")
+        if self.early_stopping:
+            raise ValueError("solver='rank-dcd' has no early stopping: use 'auto', or early_stopping=False.")
 
     def _check_target(self, y: Any) -> Ranks:
         return encode_labels(y, self.categories, estimator_name=type(self).__name__)

@@ -16,7 +16,7 @@ from ordsvm.formulations.linear import binary, npsvor, one_vs_rest
 from ordsvm.linear import DCD1, DCD2
 from ordsvm.linear_problem import LaneTable
 from ordsvm.problem import Treatment
-from ordsvm.solvers import Control
+from ordsvm.solvers import Control, recorder
 from ordsvm.solvers.linear.solve import solve_lanes
 from tests.cases import N_RANKS, random_data
 from tests.oracle import dual_optimum
@@ -352,6 +352,16 @@ def test_time_limit_leaves_a_certified_model(solver, n_threads):
     assert result.status == "time_limit"
     assert 1e-9 < result.relative_gap < 1
     np.testing.assert_allclose(solution.coef, X.T @ solution.beta.array(), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", [DCD1(eps_s=1e-9), DCD2(eps_s=1e-9)], ids=str)
+def test_a_look_at_the_time_limit_is_no_stop_by_the_callback(solver, monkeypatch):
+    monkeypatch.setattr(recorder, "LOOK_INTERVAL", 0.1)
+    X, y = large()
+    seen = []
+    control = Control(tol=1e-9, time_limit=0.1, callback=seen.append)
+    assert solve(X, y, solver=solver, control=control).result.status == "time_limit"
+    assert len(seen) > 0
 
 
 def test_verbose(capsys):

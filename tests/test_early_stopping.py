@@ -269,6 +269,15 @@ def test_validation_rows_of_a_precomputed_kernel(model):
 
 @pytest.mark.usefixtures("no_solver")
 @every_model
+@pytest.mark.parametrize("n_samples", [30, 50])
+def test_samples_and_labels_of_different_number(model, n_samples):
+    X, y = random_data(1, n=60)
+    with pytest.raises(ValueError, match=rf"inconsistent numbers of samples: \[{n_samples}, 60\]"):
+        model(early_stopping=True, random_state=0).fit(X[:n_samples], y)
+
+
+@pytest.mark.usefixtures("no_solver")
+@every_model
 @pytest.mark.parametrize(("n", "fraction"), [(4, 0.1), (60, 0.95), (5, 0.3)])
 def test_too_few_samples_to_hold_out(model, n, fraction):
     X, y = random_data(1, n=n)

@@ -414,3 +414,16 @@ def test_cross_validation_cuts_precomputed_kernels_both_ways(model):
 
 def test_version_is_that_of_the_package():
     assert ordsvm.__version__ == version("ordsvm")
+
+
+@pytest.mark.parametrize("model", [SVOREX, ShashuaLevinSVOR])
+def test_a_subclass_may_have_a_cost_of_its_own(model):
+    """Adjacent thresholds have no costs: the name is free."""
+
+    class Priced(model):
+        def __init__(self, C=1.0, *, cost=5.0):
+            super().__init__(C)
+            self.cost = cost
+
+    X, y = random_data(3)
+    np.testing.assert_array_equal(Priced(2.0).fit(X, y).thresholds_, model(2.0).fit(X, y).thresholds_)

@@ -230,6 +230,17 @@ def test_absolute_cost_is_no_cost():
     np.testing.assert_array_equal(plain.cap, priced.cap)
 
 
+def test_a_hinge_without_weight_has_a_sign_too():
+    """Zero-one cost has weights at adjacent thresholds only."""
+    np.testing.assert_array_equal(svor(5, C, cost_weights(cost_matrix("zero-one", 5))).sign, svor(5, C).sign)
+
+
+@pytest.mark.parametrize("table", [regression(C, 0.0), npsvor(3, C, C, 0.0)], ids=["regression", "npsvor"])
+def test_an_epsilon_of_zero_is_plus_zero(table):
+    """The fingerprint of a fit is taken from the bits of the table."""
+    assert not np.signbit(table.epsilon).any()
+
+
 def test_biases_start_at_the_median_of_what_is_asked_for():
     labels = np.array([0, 0, 0, 1, 2, 2], dtype=np.int32)
     assert first_biases(one_vs_rest(3, C), labels, None, None).tolist() == [-1.0, -1.0, -1.0]

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ordsvm import SVOR, RankDCD, RedSVM, certify
+from ordsvm import SVOR, OrdinalSearchCV, RankDCD, RedSVM, certify
 from tests.cases import N_RANKS, random_data, redsvm, v_shaped_cost
 from tests.oracle import dual_optimum
 from tests.test_estimators import expected_failed_checks
@@ -125,3 +125,12 @@ def test_rank_dcd_with_weights_ends_converged():
         model = SVOR(C=C, kernel="linear", solver="rank-dcd").fit(X, y, weight)
         assert model.result_.status == "converged"
         assert certify(model, X, y, weight).violation <= 1e-3
+
+
+def test_rank_dcd_for_another_kernel_is_refused_before_data_are_looked_at():
+    X, y = random_data(77)
+    with pytest.raises(ValueError, match=r"'rank-dcd' is for kernel='linear', not for kernel='rbf': use 'auto'"):
+        SVOR(solver="rank-dcd").fit(np.full_like(X, np.nan), y)
+    search = OrdinalSearchCV(SVOR(solver="rank-dcd"), {"C": [0.1, 1.0]}, cv=2, error_score="raise")
+    with pytest.raises(ValueError, match=r"'rank-dcd' is for kernel='linear', not for kernel='rbf': use 'auto'"):
+        search.fit(X, y)

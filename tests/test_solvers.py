@@ -1,7 +1,9 @@
 """Every solver on every formulation it takes, against the oracle; and what surrounds a solver."""
 
 import time
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -446,3 +448,45 @@ def test_the_estimators_result_is_that_of_the_solver():
     result = solve(problem, matrix_of(RBF(0.5), X), SMO("mvp"), Control(tol=1e-6)).result
     np.testing.assert_array_equal(model.result_.alpha, result.alpha)
     assert certify(model, X, y).primal == pytest.approx(result.objective, rel=1e-12)
+
+
+def test_a_result_has_the_options_of_the_solver():
+    X, y = random_data(0)
+    options = SVORIM(solver=SMO(selection="mvp")).fit(X, y).result_.solver_options
+    assert options == {"selection": "mvp", "precision": "float32"}
+
+
+class Counting:
+    """A solver that is no dataclass: it counts its runs."""
+
+    name = "counting"
+    accepts = SMO.accepts
+
+    def __init__(self):
+        self.runs = []
+
+    def solve(self, run):
+        self.runs.append(run)
+        SMO().solve(run)
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    """A solver without a `__dict__`."""
+
+    precision: str = "float64"
+
+    name: ClassVar[str] = "slotted"
+    accepts: ClassVar[frozenset[Treatment]] = SMO.accepts
+
+    def solve(self, run):
+        SMO(precision=self.precision).solve(run)
+
+
+def test_options_are_the_fields_of_a_solver_not_its_state():
+    X, y = random_data(0)
+    counting = Counting()
+    result = SVORIM(solver=counting).fit(X, y).result_
+    assert len(counting.runs) == 1
+    assert (result.solver, result.solver_options) == ("counting", {})
+    assert SVORIM(solver=Slotted()).fit(X, y).result_.solver_options == {"precision": "float64"}

@@ -48,6 +48,18 @@ def test_a_stored_model_proves_what_it_proved(name):
     assert proof.relative_gap <= max(model.tol, 1.001 * model.result_.relative_gap + 1e-9)
 
 
+@pytest.mark.parametrize("name", ["SVOR", "NPSVOR", "NPSVOR-nearest", "SVC", "SVR", "LinearSVOR", "LinearNPSVOR"])
+def test_a_stored_model_is_a_warm_start(name):
+    path = HERE / "0.1.0" / f"{name}.ordsvm"
+    with np.load(path.parent / "data.npz") as file:
+        X, y = file["X"], file["y"]
+    model = load(path)
+    before = model.result_.n_iter
+    again = model.set_params(warm_start=True, n_threads=1).fit(X, y)
+    assert again.result_.converged
+    assert again.result_.n_iter < before
+
+
 def test_every_kind_of_model_and_record_is_stored():
     """Kinds that 0.1.0 can't write: an isotonic map holds an estimator of scikit-learn; an encoder predicts nothing."""
     named = set()

@@ -187,11 +187,6 @@ class KernelMachine(Machine):
             validates = task.validation is not None
             return auto(Work.of(largest, kernel, samples, by_rank=len(task.ranks) > 0, validates=validates))
         if self._names_rank_dcd(task):
-            if not isinstance(kernel, Linear):
-                message = f"solver='rank-dcd' is for kernel='linear', not for kernel={self.kernel!r}: use 'auto'."
-                raise ValueError(message)
-            if getattr(self, "early_stopping", False):
-                raise ValueError("solver='rank-dcd' has no early stopping: use 'auto', or early_stopping=False.")
             return self.solver if isinstance(self.solver, RankDCD) else RankDCD()
         return check_solver(self.solver, task.problems[0].treatment)
 

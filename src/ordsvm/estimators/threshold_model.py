@@ -26,8 +26,10 @@ from ordsvm.estimators.validation import (
     sample_C,
 )
 from ordsvm.formulations import ThresholdFormulation, cost_matrix, cost_weights
+from ordsvm.kernels import Linear
 from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
 from ordsvm.problem import Problem, Treatment
+from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.thresholds import ranks_of
 
 
@@ -151,10 +153,14 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         samples = None if validation is None else self._check_validation(validation, target)
         weight = check_sample_weight(sample_weight, len(target.codes))
         self.validation_indices_ = np.empty(0, dtype=np.int64)
-        if self.early_stopping and validation is None:
-            chosen = hold_out(target.codes, weight, float(self.validation_fraction), check_seed(self.random_state))
-            self.validation_indices_, samples = chosen, (X[chosen], target.codes[chosen], weight[chosen])
+        holds_out = self.early_stopping and validation is None
+        if holds_out:
+            fraction, random = float(self.validation_fraction), check_seed(self.random_state)
+            self.validation_indices_ = hold_out(target.codes, weight, fraction, random)
         task = self._formulate(X, target, weight)
+        if holds_out:
+            chosen = self.validation_indices_
+            samples = X[chosen], target.codes[chosen], weight[chosen]
         if samples is not None:
             patience = int(self.n_iter_no_change) if self.early_stopping else None
             task = replace(task, validation=Validation(*samples, rank_codes(task.classes, target.classes), patience))
@@ -166,6 +172,15 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         check_fraction("validation_fraction", self.validation_fraction)
         check_patience(self.n_iter_no_change)
         check_seed(self.random_state)
+        if self.formulation.treatment is Treatment.PENALIZED and is_rank_dcd(self.solver):
+            self._check_rank_dcd()
+
+    def _check_rank_dcd(self) -> None:
+        """The solver of linear machines trains models with penalised thresholds, where the kernel is linear."""
+        if not (isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")):
+            raise ValueError(f"solver='rank-dcd' is for kernel='linear', not for kernel={self.kernel!r}: use 'auto'.")
+        if self.early_stopping:
+            raise ValueError("solver='rank-dcd' has no early stopping: use 'auto', or early_stopping=False.")
 
     def _check_target(self, y: Any) -> Ranks:
         return encode_labels(y, self.categories, estimator_name=type(self).__name__)
@@ -203,7 +218,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             keep = np.flatnonzero(~loose)
             problem = self._problem(codes, C, keep, len(classes))
             _loose_ranks(problem, present[keep])  # the cost may leave open what is next to each other now
-        return KernelTask([problem], rows[order], classes[keep], ranks=codes)
+        has_table = bool((problem.hinges.offset == 1.0).all())
+        return KernelTask([problem], rows[order], classes[keep], ranks=codes if has_table else codes[:0])
 
     def _sample_order(self, codes: Ints) -> Ints:
         """By rank where samples have hinges at adjacent thresholds only, so that those of a threshold are
@@ -213,7 +229,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     def _problem(self, codes: Ints, C: Floats, keep: Ints, n_classes: int) -> Problem:
         """The problem over the ranks in `keep`; samples of other ranks have weight 0 and so no hinges."""
         kept_codes = np.searchsorted(keep, codes).clip(0, len(keep) - 1)
-        if not hasattr(self, "cost"):
+        if self.formulation.hinges != "all" or not hasattr(self, "cost"):
             return self.formulation(kept_codes, len(keep), C)
         costs = cost_matrix(self.cost, n_classes)
         return self.formulation(kept_codes, len(keep), C, cost_weights(costs[np.ix_(keep, keep)]))

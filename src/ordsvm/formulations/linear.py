@@ -10,6 +10,7 @@ gives its rows. In a lane the hinges of a label become one loss with two sides,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,28 +25,60 @@ from ordsvm.problem import Problem, Treatment
 
 def npsvor(n_ranks: int, C1: float, C2: float, epsilon: float) -> LaneTable:
     """NPSVOR, a lane for every rank."""
-    ranks = np.arange(n_ranks)
-    return lane_table([npsvor_problem(ranks, rank, epsilon, C1, C2) for rank in range(n_ranks)])
+    unit = _unit_npsvor(n_ranks)
+    C = np.where(unit.epsilon > 0, C1, C2)
+    return LaneTable(C * unit.lower, C * unit.upper, unit.offset, epsilon * unit.epsilon)
 
 
 def binary(C: float) -> LaneTable:
     """C-SVC of two classes in one lane: beyond −1 on the first, beyond +1 on the second."""
-    return lane_table([svc(np.array([-1.0, 1.0]), C, Treatment.PENALIZED)])
+    return _unit_binary().times(C)
 
 
 def one_vs_rest(n_classes: int, C: float) -> LaneTable:
     """C-SVC of several classes, a lane for every class: beyond +1 on it, beyond −1 on all others."""
-    return lane_table([svc(sign, C, Treatment.PENALIZED) for sign in 2.0 * np.eye(n_classes) - 1.0])
+    return _unit_one_vs_rest(n_classes).times(C)
 
 
 def regression(C: float, epsilon: float) -> LaneTable:
     """ε-SVR, one lane and one label: within ε of the offset, to which the target of a sample is added."""
-    return lane_table([svr(np.zeros(1), epsilon, C, Treatment.PENALIZED)])
+    unit = _unit_regression()
+    return LaneTable(C * unit.lower, C * unit.upper, unit.offset, epsilon * unit.epsilon)
 
 
 def svor(n_ranks: int, C: float, cost_weight: Floats | None = None) -> ThresholdTable:
     """The concise SVOR and RedSVM."""
-    return threshold_table(threshold.svor(np.arange(n_ranks), n_ranks, C, cost_weight))
+    unit = _unit_svor(n_ranks)
+    return ThresholdTable(unit.sign, C * (unit.cap if cost_weight is None else cost_weight))
+
+
+# The same with C = 1 and ε = 1, kept from fit to fit: a fit of few samples takes not much longer than its table
+
+
+@lru_cache(maxsize=1)
+def _unit_npsvor(n_ranks: int) -> LaneTable:
+    ranks = np.arange(n_ranks)
+    return lane_table([npsvor_problem(ranks, rank, 1.0, 1.0, 1.0) for rank in range(n_ranks)])
+
+
+@lru_cache(maxsize=1)
+def _unit_binary() -> LaneTable:
+    return lane_table([svc(np.array([-1.0, 1.0]), 1.0, Treatment.PENALIZED)])
+
+
+@lru_cache(maxsize=1)
+def _unit_one_vs_rest(n_classes: int) -> LaneTable:
+    return lane_table([svc(sign, 1.0, Treatment.PENALIZED) for sign in 2.0 * np.eye(n_classes) - 1.0])
+
+
+@lru_cache(maxsize=1)
+def _unit_regression() -> LaneTable:
+    return lane_table([svr(np.zeros(1), 1.0, 1.0, Treatment.PENALIZED)])
+
+
+@lru_cache(maxsize=1)
+def _unit_svor(n_ranks: int) -> ThresholdTable:
+    return threshold_table(threshold.svor(np.arange(n_ranks), n_ranks, 1.0))
 
 
 def lane_table(problems: Sequence[Problem]) -> LaneTable:
@@ -86,7 +119,7 @@ def lane_table(problems: Sequence[Problem]) -> LaneTable:
         lower=0.0 - cap[0],
         upper=cap[1],
         offset=np.where(both, 0.5, 1.0) * (offset[1] - offset[0]),
-        epsilon=np.where(both, -0.5 * (offset[1] + offset[0]), 0.0),
+        epsilon=np.where(both, 0.0 - 0.5 * (offset[1] + offset[0]), 0.0),
     )
 
 
@@ -117,7 +150,8 @@ def threshold_table(problem: Problem) -> ThresholdTable:
            [ 1.,  1.]])
     """
     shape = problem.n_samples, problem.n_thresholds
-    sign, cap = -np.ones(shape), np.zeros(shape)
+    above = np.arange(shape[0])[:, None] > np.arange(shape[1])  # gives hinges of cap 0, which are left out, a sign too
+    sign, cap = np.where(above, 1.0, -1.0), np.zeros(shape)
     h = problem.hinges
     sign[h.sample, h.threshold], cap[h.sample, h.threshold] = h.sign, h.cap
     return ThresholdTable(sign, cap)

@@ -24,6 +24,7 @@ NUMBER_KINDS = "biuf"
 INLINE = 64  # the most entries of a float64 vector that stands in the JSON itself
 NOT_KEPT = ("callback",)  # parameters that are code by nature and matter to training only
 OTHERS_STATE = ("_metadata_request", "_skl", "_sklearn", "_callbacks")  # what scikit-learn may leave in an estimator
+EARLIER_NAMES = {"_trained_prices": "_trained_C1_C2"}  # of attributes, in files of 0.1.0
 
 
 class Unsaveable(TypeError):
@@ -191,7 +192,7 @@ class Reader:
         if forbidden:
             raise ValueError(f"{shortened(forbidden[0])} can't be an attribute of a fitted {kind.__name__}")
         estimator = kind(**parameters)
-        vars(estimator).update(state)
+        vars(estimator).update({EARLIER_NAMES.get(name, name): item for name, item in state.items()})
         return estimator
 
     def _named(self, content: Any, classes: dict[str, Any], length: int) -> list[Any]:

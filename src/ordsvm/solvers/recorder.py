@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -132,7 +132,7 @@ class Recorder:
             alpha=alpha,
             history=tuple(self.history),
             best_look=self.best_look,
-            solver_options=dict(getattr(self._solver, "__dict__", {})),
+            solver_options=_options(self._solver),
         )
 
     def _progress(self, proof: Certificate, counts: Counts) -> Progress:
@@ -149,6 +149,11 @@ class Recorder:
             n_active=counts.n_active,
             thresholds=proof.thresholds,
         )
+
+
+def _options(solver: Any) -> dict[str, Any]:
+    """The fields of an options object; what another object holds may be state, or anything else."""
+    return {field.name: getattr(solver, field.name) for field in fields(solver)} if is_dataclass(solver) else {}
 
 
 def combined(results: Sequence[FitResult]) -> FitResult:

@@ -228,7 +228,7 @@ class DCDRun:
             elif not self._paused and until == self._limit:
                 return "max_iter"
             if self.recorder.look_is_due(self.core.epochs) and self._look():
-                return "callback"
+                return self.recorder.status  # of the callback, or of the limit that the core was paused for
         return "time_limit"
 
     def advance(self, until: int) -> bool:

@@ -271,3 +271,13 @@ def test_bad_options_get_a_sentence(solver):
         solver(precision="float16")
     with pytest.raises(ValueError, match=f"solver='{solver.name}' does not train with intercept='penalized'"):
         SVC(solver=solver(), intercept="penalized").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("solver", ["parsmo-light", "parsmo-cache"])
+def test_ties_of_ordered_thresholds_are_those_of_alpha(solver):
+    """Steps of many pairs with one factor leave residues in α, so that tracked mu and those of α may differ."""
+    for seed in range(30):
+        X, y = random_data(seed, n=120, n_ranks=6, noise=3.0)
+        model = SVOREX(C=100.0, gamma=0.5, solver=solver).fit(X, y)
+        assert model.result_.status == "converged"
+        assert certify(model, X, y).violation <= 1e-3

@@ -33,7 +33,7 @@ class KernelTask:
 
     classes: the labels that the problems are about, for classifiers. validation: samples whose errors are followed.
     ranks: of the samples in their order, for threshold models; only RankDCD reads them, for which samples of a rank
-    have the same hinges but for C.
+    have the same hinges, of offset 1, but for C.
     """
 
     problems: Sequence[Problem]

@@ -176,7 +176,7 @@ print("all values agree")
 def test_the_package_with_the_new_kernel_fits(tmp_path):
     root = tmp_path / "copy"
     root.mkdir()
-    for name in ("cpp", "src"):
+    for name in ("cpp", "src", "tests"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     for name in ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, root / name)

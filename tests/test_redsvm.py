@@ -116,6 +116,17 @@ def test_rank_dcd_needs_a_linear_kernel_and_no_early_stopping(solver):
         RedSVM(kernel="linear", solver=solver, early_stopping=True).fit(X, y)
 
 
+def test_rank_dcd_with_weights_ends_converged():
+    """The solver's bounds are a rank's cap times a weight, which is the cap of a hinge but for rounding."""
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        X, y = random_data(seed, n=int(random.integers(20, 60)))
+        weight, C = random.uniform(0.1, 3.0, size=len(y)), float(10 ** random.uniform(-2, 1))
+        model = SVOR(C=C, kernel="linear", solver="rank-dcd").fit(X, y, weight)
+        assert model.result_.status == "converged"
+        assert certify(model, X, y, weight).violation <= 1e-3
+
+
 def test_rank_dcd_for_another_kernel_is_refused_before_data_are_looked_at():
     X, y = random_data(77)
     with pytest.raises(ValueError, match=r"'rank-dcd' is for kernel='linear', not for kernel='rbf': use 'auto'"):

@@ -188,13 +188,13 @@ void bind_linear(nb::module_& m) {
       [](Matrix<double> lower, Matrix<double> upper, Matrix<double> offset, Matrix<double> epsilon,
          Vector<const std::int32_t> label, Vector<const double> weight, Vector<const double> target,
          Vector<const float> norm, Index n_features, const Options& options) {
-        const LaneCoding coding{values_of(lower),
-                                values_of(upper),
-                                values_of(offset),
-                                values_of(epsilon),
-                                static_cast<Index>(lower.shape(0)),
-                                static_cast<Index>(lower.shape(1))};
-        return make_lanes(coding, samples_of(label, weight, target, norm), n_features, options);
+        const LaneTable table{values_of(lower),
+                              values_of(upper),
+                              values_of(offset),
+                              values_of(epsilon),
+                              static_cast<Index>(lower.shape(0)),
+                              static_cast<Index>(lower.shape(1))};
+        return make_lanes(table, samples_of(label, weight, target, norm), n_features, options);
       },
       "lower"_a, "upper"_a, "offset"_a, "epsilon"_a, "label"_a.noconvert(), "weight"_a.noconvert(),
       "target"_a.noconvert(), "norm"_a.noconvert(), "n_features"_a, "options"_a, nb::keep_alive<0, 5>(),
@@ -203,9 +203,9 @@ void bind_linear(nb::module_& m) {
       "threshold_machine",
       [](Matrix<double> sign, Matrix<double> cap, Vector<const std::int32_t> label, Vector<const double> weight,
          Vector<const float> norm, Index n_features, const Options& options) {
-        const ThresholdCoding coding{values_of(sign), values_of(cap), static_cast<Index>(sign.shape(0)),
-                                     static_cast<Index>(sign.shape(1))};
-        return make_thresholds(coding, {span(label), span(weight), {}, span(norm)}, n_features, options);
+        const ThresholdTable table{values_of(sign), values_of(cap), static_cast<Index>(sign.shape(0)),
+                                   static_cast<Index>(sign.shape(1))};
+        return make_thresholds(table, {span(label), span(weight), {}, span(norm)}, n_features, options);
       },
       "sign"_a, "cap"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "norm"_a.noconvert(), "n_features"_a,
       "options"_a, nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>());

@@ -4,8 +4,8 @@
 // A kernel is a function of a reduction of two samples: their dot product, squared distance or Manhattan distance.
 // `Formula<kind>` derives from OfDotProduct, OfSquaredDistance or OfManhattanDistance, which have what follows from
 // that, and has
-//   value<Math>(x, p)   turns Math::count reductions x into values of K, in place; p are the parameters
-//   (primitives.hpp)
+//   value<Math>(x, p)   turns Math::count reductions x into values of K, in place; Math and the parameters p are those
+//                       of primitives.hpp
 // A kernel without a formula, or without its case in with_formula, does not compile. docs/add_a_kernel.md is the guide.
 #pragma once
 

@@ -1,9 +1,10 @@
 // Functions that formulas of kernels are made of, on the numbers of each place where values of K are computed.
 //
 // A formula (kernels/formula.hpp) is a template over one of three classes:
-//   LoopMath<T>       one float or double at a time, without branches and calls: loops over it become vector
-//   instructions VectorMath<T, n>  n vectors of 64 bytes side by side, so that the steps of one do not wait for those
-//   of another StandardMath      one double at a time by the standard library: for tables that are made once
+//   LoopMath<T>        one float or double at a time, without branches and calls: loops over it become vector
+//                      instructions
+//   VectorMath<T, n>   n vectors of 64 bytes side by side, so that the steps of one do not wait for those of another
+//   StandardMath       one double at a time by the standard library: for tables that are made once
 // Each has `Real`, the type of a number, `Value`, what arithmetic is written on, `count`, the number of those, and the
 // functions below, which change values in place: `raise` one of them, the others all `count`.
 #pragma once

@@ -17,7 +17,7 @@ struct Features {
   Kernel kernel;
   Index n_columns;
   double density;       // share of the features that are stored: 1 for dense data
-  double largest_norm;  // over all samples: sum of squares, or of absolute values for the Laplacian
+  double largest_norm;  // over all samples: sum of squares, or of absolute values for Manhattan distances
 
   /// By how much, in roundings, a value of K may be off if distances come from norms: they cancel.
   double rounding_of_norms() const;

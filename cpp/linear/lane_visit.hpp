@@ -46,25 +46,25 @@ ORDSVM_INLINE bool any(const V& difference) {
   return all != 0;
 }
 
-/// The coding, widened to P lanes; lanes that are not there have bounds 0 and stay at 0.
+/// The table, widened to P lanes; lanes that are not there have bounds 0 and stay at 0.
 template <class W, int P>
-struct WideCoding {
+struct WideTable {
   struct Entry {
     alignas(64) W lower[P], upper[P], offset[P], epsilon[P], cap[P], ridge[P];
   };
   std::vector<Entry> entries;
 
-  WideCoding(const LaneCoding& coding, bool squared) : entries(coding.n_labels) {
+  WideTable(const LaneTable& table, bool squared) : entries(table.n_labels) {
     constexpr W unbounded = std::numeric_limits<W>::max();
-    for (Index y = 0; y < coding.n_labels; ++y) {
+    for (Index y = 0; y < table.n_labels; ++y) {
       entries[y] = {};
-      for (Index l = 0; l < coding.n_lanes; ++l) {
-        const Index at = y * coding.n_lanes + l;
-        const double cap = std::max(-coding.lower[at], coding.upper[at]);
-        entries[y].lower[l] = static_cast<W>(squared && coding.lower[at] < 0 ? -unbounded : coding.lower[at]);
-        entries[y].upper[l] = static_cast<W>(squared && coding.upper[at] > 0 ? unbounded : coding.upper[at]);
-        entries[y].offset[l] = static_cast<W>(coding.offset[at]);
-        entries[y].epsilon[l] = static_cast<W>(coding.epsilon[at]);
+      for (Index l = 0; l < table.n_lanes; ++l) {
+        const Index at = y * table.n_lanes + l;
+        const double cap = std::max(-table.lower[at], table.upper[at]);
+        entries[y].lower[l] = static_cast<W>(squared && table.lower[at] < 0 ? -unbounded : table.lower[at]);
+        entries[y].upper[l] = static_cast<W>(squared && table.upper[at] > 0 ? unbounded : table.upper[at]);
+        entries[y].offset[l] = static_cast<W>(table.offset[at]);
+        entries[y].epsilon[l] = static_cast<W>(table.epsilon[at]);
         entries[y].cap[l] = static_cast<W>(cap);
         entries[y].ridge[l] = static_cast<W>(squared && cap > 0 ? 0.5 / cap : 0.0);
       }
@@ -81,7 +81,7 @@ struct Group {
   W* total;          // [P]: the sum of beta, which the bias follows
   const W* present;  // [P]: 1 where there is a lane, else 0
   Index n_lanes;
-  const WideCoding<W, P>& coding;
+  const WideTable<W, P>& table;
   const LabelledSamples& samples;
   W rho;
   W squared;  // 1 or 0
@@ -136,7 +136,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Place pl
   const V zero = {};
   const auto row = row_of(rows, i);
   const Index sample = place.sample(i);
-  const auto& entry = g.coding.entries[g.samples.label[sample]];
+  const auto& entry = g.table.entries[g.samples.label[sample]];
   W* const at = g.beta + sample * g.n_lanes;
   V lower, upper, offset, epsilon, cap, ridge, loaded, present, bias, total, slope;
   load(lower, entry.lower), load(upper, entry.upper), load(offset, entry.offset), load(epsilon, entry.epsilon);

@@ -46,17 +46,17 @@ class LaneGroup {
 template <class W, int P>
 class WideGroup final : public LaneGroup {
  public:
-  WideGroup(const LaneCoding& coding, const LabelledSamples& samples, Index n_features, const Options& options,
+  WideGroup(const LaneTable& table, const LabelledSamples& samples, Index n_features, const Options& options,
             std::uint64_t seed)
-      : coding_(coding, options.squared),
+      : coding_(table, options.squared),
         samples_(samples),
         rho_(options.intercept ? static_cast<W>(options.rho) : W{0}),
         squared_(options.squared),
         n_features_(n_features),
-        n_lanes_(coding.n_lanes),
+        n_lanes_(table.n_lanes),
         order_(seed),
         weights_(n_features * P),
-        beta_(static_cast<Index>(samples.label.size()) * coding.n_lanes + P),
+        beta_(static_cast<Index>(samples.label.size()) * table.n_lanes + P),
         seen_(static_cast<Index>(samples.label.size())) {
     std::fill_n(present_, n_lanes_, W{1});
   }
@@ -136,7 +136,7 @@ class WideGroup final : public LaneGroup {
     std::fill_n(loss_, P, 0.0);
   }
 
-  WideCoding<W, P> coding_;
+  WideTable<W, P> coding_;
   LabelledSamples samples_;
   W rho_, squared_;
   Index n_features_, n_lanes_;
@@ -148,42 +148,41 @@ class WideGroup final : public LaneGroup {
   Seen seen_;
 };
 
-std::unique_ptr<LaneGroup> make_group(const LaneCoding& coding, const LabelledSamples& samples, Index n_features,
+std::unique_ptr<LaneGroup> make_group(const LaneTable& table, const LabelledSamples& samples, Index n_features,
                                       const Options& options, std::uint64_t seed) {
   const auto make = [&]<class W, int P>() -> std::unique_ptr<LaneGroup> {
-    return std::make_unique<WideGroup<W, P>>(coding, samples, n_features, options, seed);
+    return std::make_unique<WideGroup<W, P>>(table, samples, n_features, options, seed);
   };
   const auto narrow = [&]<class W>() {
-    if (coding.n_lanes == 1) return make.template operator()<W, 1>();
-    if (coding.n_lanes <= 4) return make.template operator()<W, 4>();
+    if (table.n_lanes == 1) return make.template operator()<W, 1>();
+    if (table.n_lanes <= 4) return make.template operator()<W, 4>();
     return make.template operator()<W, 8>();
   };
   if (options.precise) return narrow.template operator()<double>();
-  return coding.n_lanes > 8 ? make.template operator()<float, 16>() : narrow.template operator()<float>();
+  return table.n_lanes > 8 ? make.template operator()<float, 16>() : narrow.template operator()<float>();
 }
 
-LaneCoding some_lanes(const LaneCoding& coding, Index from, Index to) {
+LaneTable some_lanes(const LaneTable& table, Index from, Index to) {
   const auto pick = [&](const std::vector<double>& values) {
     std::vector<double> picked;
-    for (Index y = 0; y < coding.n_labels; ++y)
-      picked.insert(picked.end(), values.begin() + y * coding.n_lanes + from, values.begin() + y * coding.n_lanes + to);
+    for (Index y = 0; y < table.n_labels; ++y)
+      picked.insert(picked.end(), values.begin() + y * table.n_lanes + from, values.begin() + y * table.n_lanes + to);
     return picked;
   };
-  return {pick(coding.lower),   pick(coding.upper), pick(coding.offset),
-          pick(coding.epsilon), coding.n_labels,    to - from};
+  return {pick(table.lower), pick(table.upper), pick(table.offset), pick(table.epsilon), table.n_labels, to - from};
 }
 
 class LaneMachine final : public Machine {
  public:
-  LaneMachine(const LaneCoding& coding, const LabelledSamples& samples, Index n_features, const Options& options)
-      : Machine(n_features, coding.n_lanes), coding_(coding), samples_(samples), options_(options) {
+  LaneMachine(const LaneTable& table, const LabelledSamples& samples, Index n_features, const Options& options)
+      : Machine(n_features, table.n_lanes), coding_(table), samples_(samples), options_(options) {
     const Index at_most = options.precise ? 8 : 16;  // lanes of a group: 64 bytes
     const Index n_groups =
-        std::max<Index>(std::min<Index>(options.n_threads, coding.n_lanes), (coding.n_lanes + at_most - 1) / at_most);
-    for (Index g = 0; g <= n_groups; ++g) begin_.push_back(coding.n_lanes * g / n_groups);
+        std::max<Index>(std::min<Index>(options.n_threads, table.n_lanes), (table.n_lanes + at_most - 1) / at_most);
+    for (Index g = 0; g <= n_groups; ++g) begin_.push_back(table.n_lanes * g / n_groups);
     for (Index g = 0; g < n_groups; ++g)
       groups_.push_back(
-          make_group(some_lanes(coding, begin_[g], begin_[g + 1]), samples, n_features, options, options.seed));
+          make_group(some_lanes(table, begin_[g], begin_[g + 1]), samples, n_features, options, options.seed));
   }
 
   Sums take_sums() override {
@@ -282,7 +281,7 @@ class LaneMachine final : public Machine {
     return {primal, dual};
   }
 
-  LaneCoding coding_;
+  LaneTable coding_;
   LabelledSamples samples_;
   Options options_;
   std::vector<Index> begin_;  // of the groups
@@ -292,9 +291,9 @@ class LaneMachine final : public Machine {
 
 }  // namespace
 
-std::unique_ptr<Machine> make_lanes(const LaneCoding& coding, const LabelledSamples& samples, Index n_features,
+std::unique_ptr<Machine> make_lanes(const LaneTable& table, const LabelledSamples& samples, Index n_features,
                                     const Options& options) {
-  return std::make_unique<LaneMachine>(coding, samples, n_features, options);
+  return std::make_unique<LaneMachine>(table, samples, n_features, options);
 }
 
 }  // namespace ordsvm::linear

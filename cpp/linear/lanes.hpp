@@ -3,7 +3,7 @@
 // Solves    for every lane l:  min 1/2 |w|^2 + 1/2 b^2 + sum_i cap_i loss(w.x_i + b), by its dual in beta_i:
 //           1/2 |w|^2 + 1/2 b^2 - offset_i beta_i + epsilon_i |beta_i| (+ beta_i^2 / 4 cap_i for squared losses),
 //           lower_i <= beta_i <= upper_i, w = sum beta_i x_i, b = sum beta_i. The label of a sample determines its
-//           bounds, offset and epsilon in every lane: NPSVOR and one-vs-rest differ in that coding alone.
+//           bounds, offset and epsilon in every lane: NPSVOR and one-vs-rest differ in that table alone.
 // Keeps     weights W[feature][lane] and beta[sample][lane], side by side, so that one vector holds all lanes.
 // Step      all lanes of a sample go to their minimum at once, a soft threshold cut off at the box (Shi et al. 2021,
 //           (24)).
@@ -19,7 +19,7 @@
 namespace ordsvm::linear {
 
 /// What the label of a sample means in every lane; [label * n_lanes + lane].
-struct LaneCoding {
+struct LaneTable {
   std::vector<double> lower, upper, offset, epsilon;
   Index n_labels = 0;
   Index n_lanes = 0;
@@ -35,7 +35,7 @@ struct Options {
 };
 
 /// Lanes are divided among threads, which do not wait for each other: the result does not depend on when they run.
-std::unique_ptr<Machine> make_lanes(const LaneCoding& coding, const LabelledSamples& samples, Index n_features,
+std::unique_ptr<Machine> make_lanes(const LaneTable& table, const LabelledSamples& samples, Index n_features,
                                     const Options& options);
 
 }  // namespace ordsvm::linear

@@ -9,17 +9,17 @@
 namespace ordsvm::linear {
 namespace {
 
-/// The coding in the precision of the weights.
+/// The table in the precision of the weights.
 template <class W>
-struct TypedCoding {
+struct TypedTable {
   std::vector<W> side, cap;
   Index n_thresholds;
   static constexpr W unbounded = std::numeric_limits<W>::max() / 64;
 
-  explicit TypedCoding(const ThresholdCoding& coding)
-      : side(coding.sign.begin(), coding.sign.end()),
-        cap(coding.cap.begin(), coding.cap.end()),
-        n_thresholds(coding.n_thresholds) {}
+  explicit TypedTable(const ThresholdTable& table)
+      : side(table.sign.begin(), table.sign.end()),
+        cap(table.cap.begin(), table.cap.end()),
+        n_thresholds(table.n_thresholds) {}
 };
 
 /// All that a visit reads and writes.
@@ -29,7 +29,7 @@ struct VisitState {
   W* variables;  // t, [sample][threshold]
   W* threshold;
   W* total;  // the sum of t at every threshold, of which the threshold is the negative
-  const TypedCoding<W>& coding;
+  const TypedTable<W>& table;
   const LabelledSamples& samples;
   W rho;
   bool squared;
@@ -95,11 +95,11 @@ ORDSVM_INLINE W common_step(const W* wanted, const W* give, const W* least, cons
 
 template <class View, class W>
 ORDSVM_INLINE void visit_sample(const View& rows, const VisitState<W>& g, Place place, Index i) {
-  const Index m = g.coding.n_thresholds, sample = place.sample(i);
+  const Index m = g.table.n_thresholds, sample = place.sample(i);
   const auto row = row_of(rows, i);
   const W weight = static_cast<W>(g.samples.weight_of(sample)), norm = static_cast<W>(g.samples.norm[sample]);
-  const W* const sides = g.coding.side.data() + g.samples.label[sample] * m;
-  const W* const caps = g.coding.cap.data() + g.samples.label[sample] * m;
+  const W* const sides = g.table.side.data() + g.samples.label[sample] * m;
+  const W* const caps = g.table.cap.data() + g.samples.label[sample] * m;
   W* const t = g.variables + sample * m;
   W *const wanted = g.work, *const give = wanted + m, *const least = give + m, *const most = least + m;
   const W f = product(row, g.weights), rho = std::max(g.rho, min_curvature_share<W> * norm);
@@ -108,7 +108,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const VisitState<W>& g, Place 
     const W side = sides[k], cap = caps[k] * weight, slope = f - g.threshold[k] - side;
     const W miss = -side * slope, error = miss > 0 ? miss : 0, lost = cap * error * (g.squared ? error : W{1});
     const W ridge = g.squared && cap > 0 ? W{0.5} / cap : W{0};
-    const W bound = g.squared && cap > 0 ? g.coding.unbounded : cap;
+    const W bound = g.squared && cap > 0 ? g.table.unbounded : cap;
     loss += lost;
     gap += lost + t[k] * slope + W{0.5} * ridge * t[k] * t[k];
     wanted[k] = -(slope + ridge * t[k]);
@@ -122,7 +122,7 @@ ORDSVM_INLINE void visit_sample(const View& rows, const VisitState<W>& g, Place 
   W moved = 0, sum = 0;
   for (Index k = 0; k < m; ++k) {
     const W free = (wanted[k] - norm * common) * give[k], step = between(free, least[k], most[k]);
-    const W bound = g.squared && caps[k] * weight > 0 ? g.coding.unbounded : caps[k] * weight;
+    const W bound = g.squared && caps[k] * weight > 0 ? g.table.unbounded : caps[k] * weight;
     const W moved_to = free < least[k]  ? (sides[k] > 0 ? 0 : -bound)  // exactly
                        : free > most[k] ? (sides[k] > 0 ? bound : 0)
                                         : t[k] + step;
@@ -163,20 +163,20 @@ ORDSVM_VISIT_BOTH(DenseView<double>)
 template <class W>
 class ThresholdMachine final : public Machine {
  public:
-  ThresholdMachine(const ThresholdCoding& coding, const LabelledSamples& samples, Index n_features,
+  ThresholdMachine(const ThresholdTable& table, const LabelledSamples& samples, Index n_features,
                    const Options& options)
       : Machine(n_features, 1),
-        coding_(coding),
-        typed_(coding),
+        coding_(table),
+        typed_(table),
         samples_(samples),
         options_(options),
         order_(options.seed),
         weights_(n_features),
-        variables_(static_cast<Index>(samples.label.size()) * coding.n_thresholds),
-        threshold_(coding.n_thresholds, 0),
-        total_(coding.n_thresholds, 0),
-        counted_(coding.n_thresholds, 0),
-        work_(4 * coding.n_thresholds),
+        variables_(static_cast<Index>(samples.label.size()) * table.n_thresholds),
+        threshold_(table.n_thresholds, 0),
+        total_(table.n_thresholds, 0),
+        counted_(table.n_thresholds, 0),
+        work_(4 * table.n_thresholds),
         seen_(static_cast<Index>(samples.label.size())) {}
 
   Sums take_sums() override {
@@ -295,8 +295,8 @@ class ThresholdMachine final : public Machine {
     return {primal, dual};
   }
 
-  ThresholdCoding coding_;
-  TypedCoding<W> typed_;
+  ThresholdTable coding_;
+  TypedTable<W> typed_;
   LabelledSamples samples_;
   Options options_;
   Order order_;
@@ -308,10 +308,10 @@ class ThresholdMachine final : public Machine {
 
 }  // namespace
 
-std::unique_ptr<Machine> make_thresholds(const ThresholdCoding& coding, const LabelledSamples& samples,
-                                         Index n_features, const Options& options) {
-  if (options.precise) return std::make_unique<ThresholdMachine<double>>(coding, samples, n_features, options);
-  return std::make_unique<ThresholdMachine<float>>(coding, samples, n_features, options);
+std::unique_ptr<Machine> make_thresholds(const ThresholdTable& table, const LabelledSamples& samples, Index n_features,
+                                         const Options& options) {
+  if (options.precise) return std::make_unique<ThresholdMachine<double>>(table, samples, n_features, options);
+  return std::make_unique<ThresholdMachine<float>>(table, samples, n_features, options);
 }
 
 }  // namespace ordsvm::linear

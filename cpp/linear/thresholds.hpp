@@ -15,13 +15,13 @@
 namespace ordsvm::linear {
 
 /// What the label of a sample means at every threshold; [label * n_thresholds + threshold]. cap 0: no such hinge.
-struct ThresholdCoding {
+struct ThresholdTable {
   std::vector<double> sign, cap;
   Index n_labels = 0;
   Index n_thresholds = 0;
 };
 
-std::unique_ptr<Machine> make_thresholds(const ThresholdCoding& coding, const LabelledSamples& samples,
-                                         Index n_features, const Options& options);
+std::unique_ptr<Machine> make_thresholds(const ThresholdTable& table, const LabelledSamples& samples, Index n_features,
+                                         const Options& options);
 
 }  // namespace ordsvm::linear

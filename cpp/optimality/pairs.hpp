@@ -54,8 +54,12 @@ class Pairs {
     return ordered_ ? worst_ordered() : worst_free();
   }
 
-  /// By scores in double.
-  double exact_violation() { return worst(Frontier<double>(hinges_, score_, alpha_)).violation; }
+  /// By scores in double, and mu built anew from alpha: the mu of many steps have added up roundings, and a factor common
+  /// to several steps leaves small residues in both, so that they need not agree about what is tied.
+  double exact_violation() {
+    ties_ = Ties(hinges_, alpha_);
+    return worst(Frontier<double>(hinges_, score_, alpha_)).violation;
+  }
 
   /// In double: a violation by rounding to float alone is none.
   bool violates(const Pair& pair, double tol) const { return pair.violation > tol && slope(pair.low, pair.up) > tol; }

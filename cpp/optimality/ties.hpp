@@ -1,7 +1,7 @@
 // The mu of ordered thresholds: what a violating pair may do between thresholds, and what ties them.
 //
 // gamma_k = mu_k - mu_{k+1}, mu >= 0, mu_0 = mu_m = 0. A pair through which gamma falls at threshold `low` and rises at
-// threshold `up` is taken up by the mu between them: they fall where up < low, and rise where low < up. Treatment with
+// threshold `up` is taken up by the mu between them: they fall where up < low, and rise where low < up. Thresholds with
 // mu > 0 between them are tied: they are equal, and a pair may go down from one to the other. Other treatments of the
 // thresholds have no mu: all are 0, and low = up.
 //
@@ -22,7 +22,7 @@ namespace ordsvm {
 
 class Ties {
  public:
-  /// Treatment of the most violating pair; -1 where there is none.
+  /// Thresholds of the most violating pair; -1 where there is none.
   struct Worst {
     double violation = -std::numeric_limits<double>::infinity();
     Index low = -1, up = -1;

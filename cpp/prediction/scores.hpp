@@ -17,8 +17,9 @@ struct Weights {
 /// out = k(samples, support) @ weights, row by row. No more of the kernel's values than a panel are in memory at once,
 /// and a row's scores do not depend on what other rows there are, nor on the number of threads.
 ///
-/// Dense data: sums of differences, not of norms, in the type of the data where the kernel's values lie between 0 and
-/// 1 (rbf, laplacian), else in double. CSR data: in double, because norms cancel. Scores are summed in double.
+/// Dense data: distances are sums of differences, or come from norms where these are faster and as good; in the type of
+/// the data for kernels of distances, else in double. CSR data: in double, because norms cancel. Scores are summed in
+/// double.
 template <class T>
 void scores(const Kernel& kernel, const DenseView<T>& samples, const DenseView<T>& support, const Weights& weights,
             std::span<double> out, int n_threads, const StopCheck& stop_check);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,28 +12,49 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary name beside `path` to write to, which becomes `path` when all went well and is removed otherwise."""
-    temporary = _beside(path)
+    """A temporary name to write to, whose contents become those of `path` when all went well, and vanish otherwise.
+
+    A regular file is replaced at once by one beside it; behind a symbolic link, the file that the link points to. Into
+    anything else, such as a device or a pipe, the contents are copied: it is never replaced.
+    """
+    target = _target(path)
+    temporary = _temporary(path, target)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())  # mkstemp's files are readable by their owner only
-        temporary.replace(path)
+        if _is_special(target):
+            with temporary.open("rb") as source, target.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+        else:
+            temporary.chmod(0o666 & ~_umask())  # mkstemp's files are readable by their owner only
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:
     """Raises where `replacing` would: to be called before hours of work."""
-    _beside(path).unlink()
+    _temporary(path, _target(path)).unlink()
 
 
-def _beside(path: str | os.PathLike[str]) -> Path:
-    """A new, empty file in the folder of `path`."""
-    target = Path(path)
+def _target(path: str | os.PathLike[str]) -> Path:
+    """What is written: behind links, the file that they point to."""
+    target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder: give the name of a file.")
+    return target
+
+
+def _is_special(target: Path) -> bool:
+    return target.exists() and not target.is_file()
+
+
+def _temporary(path: str | os.PathLike[str], target: Path) -> Path:
+    """A new, empty file: in the folder of the target, or in that for temporary files where it will be copied."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        if _is_special(target) and not os.access(target, os.W_OK):
+            raise PermissionError(13, os.strerror(13))
+        folder = None if _is_special(target) else target.parent
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=folder)
     except OSError as error:
         raise type(error)(
             f"{os.fspath(path)!r} can't be written ({error.strerror}): give a name in a folder that exists and that "

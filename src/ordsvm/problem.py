@@ -4,8 +4,8 @@
     dual     max  o'α  −  ½ β'Kβ [− ½ γ'γ]        0 ≤ α_v ≤ c_v
              β_i = Σ_{v of i} s_v α_v     γ_k = Σ_{v of k} s_v α_v     f = Kβ
 
-Everything here is plain NumPy in float64 and is the judge of every solver: objective, duality gap and
-violation of the optimality conditions are computed from α and f = Kβ, whoever found α.
+Everything here is plain NumPy in float64 and is what every solver is checked by: objective, duality gap and
+violation of the optimality conditions are computed from α and f = Kβ alone.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Treatment(Enum):
 class Hinges:
     """The table of hinges, grouped by threshold, then in order of samples; hinges with cap 0 are left out.
 
-    sample: whose score the hinge looks at; threshold: from which threshold (0 where there are none);
-    sign: +1 if the score should be above, −1 if below; offset: the margin asked for; cap: the cost of a
-    unit of violation, C times weights. Scalars stand for constant columns.
+    sample: whose score it is about; threshold: at which threshold (0 where there are none);
+    sign: +1 if the score should be above, −1 if below; offset: the margin; cap: the cost of a unit of loss, C times
+    weights.
     """
 
     sample: NDArray[np.int32]

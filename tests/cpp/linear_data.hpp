@@ -65,35 +65,35 @@ struct LinearData {
 };
 
 /// Losses with one side, two or none.
-inline LaneCoding random_lanes(ordsvm::Random& random, Index n_labels, Index n_lanes) {
-  LaneCoding coding{{}, {}, {}, {}, n_labels, n_lanes};
+inline LaneTable random_lanes(ordsvm::Random& random, Index n_labels, Index n_lanes) {
+  LaneTable table{{}, {}, {}, {}, n_labels, n_lanes};
   for (Index at = 0; at < n_labels * n_lanes; ++at) {
     const double cap = random.uniform(0.1, 1.5);
     const Index sides = random.index(4);
-    coding.lower.push_back(sides == 0 || sides == 2 ? -cap : 0.0);
-    coding.upper.push_back(sides == 1 || sides == 2 ? cap : 0.0);
-    coding.offset.push_back(random.uniform(-1.0, 1.0));
-    coding.epsilon.push_back(random.uniform(0.0, 0.3));
+    table.lower.push_back(sides == 0 || sides == 2 ? -cap : 0.0);
+    table.upper.push_back(sides == 1 || sides == 2 ? cap : 0.0);
+    table.offset.push_back(random.uniform(-1.0, 1.0));
+    table.epsilon.push_back(random.uniform(0.0, 0.3));
   }
-  return coding;
+  return table;
 }
 
 /// Signs in no order, and some hinges missing.
-inline ThresholdCoding random_thresholds(ordsvm::Random& random, Index n_labels, Index n_thresholds) {
-  ThresholdCoding coding{{}, {}, n_labels, n_thresholds};
+inline ThresholdTable random_thresholds(ordsvm::Random& random, Index n_labels, Index n_thresholds) {
+  ThresholdTable table{{}, {}, n_labels, n_thresholds};
   for (Index at = 0; at < n_labels * n_thresholds; ++at) {
-    coding.sign.push_back(random.chance(0.5) ? 1.0 : -1.0);
-    coding.cap.push_back(random.chance(0.8) ? random.uniform(0.1, 1.0) : 0.0);
+    table.sign.push_back(random.chance(0.5) ? 1.0 : -1.0);
+    table.cap.push_back(random.chance(0.8) ? random.uniform(0.1, 1.0) : 0.0);
   }
-  return coding;
+  return table;
 }
 
 /// A threshold is a lane that shares its weights with the others.
-inline LaneCoding as_lanes(const ThresholdCoding& coding) {
-  LaneCoding lanes{{}, {}, coding.sign, {}, coding.n_labels, coding.n_thresholds};
-  for (std::size_t at = 0; at < coding.cap.size(); ++at) {
-    lanes.lower.push_back(coding.sign[at] < 0 ? -coding.cap[at] : 0.0);
-    lanes.upper.push_back(coding.sign[at] > 0 ? coding.cap[at] : 0.0);
+inline LaneTable as_lanes(const ThresholdTable& table) {
+  LaneTable lanes{{}, {}, table.sign, {}, table.n_labels, table.n_thresholds};
+  for (std::size_t at = 0; at < table.cap.size(); ++at) {
+    lanes.lower.push_back(table.sign[at] < 0 ? -table.cap[at] : 0.0);
+    lanes.upper.push_back(table.sign[at] > 0 ? table.cap[at] : 0.0);
     lanes.epsilon.push_back(0.0);
   }
   return lanes;
@@ -102,8 +102,8 @@ inline LaneCoding as_lanes(const ThresholdCoding& coding) {
 /// What dual variables [sample][lane] and biases prove.
 class PlainProof {
  public:
-  PlainProof(const LinearData& data, const LaneCoding& coding, bool shared, const Options& options, bool with_targets)
-      : data_(data), coding_(coding), shared_(shared), options_(options), with_targets_(with_targets) {}
+  PlainProof(const LinearData& data, const LaneTable& table, bool shared, const Options& options, bool with_targets)
+      : data_(data), coding_(table), shared_(shared), options_(options), with_targets_(with_targets) {}
 
   /// `bias` is added to scores: for thresholds it is their negative.
   Certificate of(const std::vector<double>& beta, const std::vector<double>& bias) {
@@ -163,7 +163,7 @@ class PlainProof {
 
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   const LinearData& data_;
-  const LaneCoding& coding_;
+  const LaneTable& coding_;
   bool shared_;
   Options options_;
   bool with_targets_, in_box_ = true;

@@ -75,25 +75,25 @@ struct Setting {
   const LinearData& data;
   Options options;
   bool thresholds;
-  LaneCoding coding;
+  LaneTable table;
   std::unique_ptr<Machine> machine;
 
   Setting(const LinearData& data, ordsvm::Random& random, bool thresholds, Index size, const Options& options)
       : data(data), options(options), thresholds(thresholds) {
     if (thresholds) {
-      const ThresholdCoding hinges = random_thresholds(random, n_labels, size);
-      coding = as_lanes(hinges);
+      const ThresholdTable hinges = random_thresholds(random, n_labels, size);
+      table = as_lanes(hinges);
       machine = make_thresholds(hinges, data.samples(false), data.d, options);
     } else {
-      coding = random_lanes(random, n_labels, size);
-      machine = make_lanes(coding, data.samples(true), data.d, options);
+      table = random_lanes(random, n_labels, size);
+      machine = make_lanes(table, data.samples(true), data.d, options);
     }
   }
 
   Driver over(const Rows& rows, int n_threads = 1) const { return {*machine, rows, data.n, n_threads}; }
 
   void check(const Certificate& proof, const Numbers& variables) const {
-    PlainProof plain(data, coding, thresholds, options, !thresholds);
+    PlainProof plain(data, table, thresholds, options, !thresholds);
     Numbers bias = machine->biases();
     for (double& b : bias) b = thresholds ? -b : b;
     const Certificate expected = plain.of(variables, bias);

@@ -1,4 +1,4 @@
-"""Violating pairs of hinges for free and for ordered thresholds: the twin of cpp/pairs.hpp."""
+"""Violating pairs of hinges for free and for ordered thresholds: the twin of cpp/optimality/pairs.hpp."""
 
 import numpy as np
 

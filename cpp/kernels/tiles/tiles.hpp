@@ -43,7 +43,7 @@ struct Lookup {
 template <class T>
 struct Tile {
   const T* values;             // [feature][lane]
-  const T* norm;               // sum of squares, or of absolute values for the Laplacian, of every lane
+  const T* norm;               // of every lane: sum of squares, or of absolute values for Manhattan distances
   const std::uint8_t* steps;   // binary: what a feature of a row adds to the number, [feature][place_of_lane]
   const std::uint8_t* starts;  // binary: the number without any row, [place_of_lane]
   const Lookup<T>* lookup;     // binary

@@ -48,7 +48,10 @@ template <class T>
 class AsyGcd final : public TeamSolver<T> {
  public:
   AsyGcd(const Hinges& hinges, RowCache<T>& cache, const Variables& variables, const Team& team)
-      : TeamSolver<T>(hinges, cache, variables, team) {}
+      : TeamSolver<T>(hinges, cache, variables, team) {
+    // A report may come before the first count, while the scores of hinges at their caps are summed up.
+    if (!variables.active.empty()) variables.active[0] = hinges.size();
+  }
 
  private:
   using TeamSolver<T>::hinges_, TeamSolver<T>::variables_, TeamSolver<T>::team_, TeamSolver<T>::owned_;

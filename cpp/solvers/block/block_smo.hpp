@@ -6,7 +6,7 @@
 //           (middle.hpp), by ever new small sets of it (inner.hpp); then f += K[:, moved] @ moved for all samples, with
 //           a K that is computed on the way (tiles.hpp) and not kept where rows are short: that costs no more than to
 //           read them from a cache, and needs no memory. A step costs a fraction of a microsecond, whatever n is.
-// Leaves    off at a violation of `newton_violation` where Newton's method (newton.py) is expected to end sooner.
+// Leaves    off at a violation of `newton_start` where Newton's method (newton.py) is expected to end sooner.
 // Stops     when the violation is at most tol with scores recomputed in double from alpha (but for samples that are
 //           screened: screening.hpp), and the judge accepts the duality gap. If the recomputed scores violate more, it
 //           goes on from them: what is left to move is small, and so is the rounding of its product.
@@ -35,8 +35,8 @@ struct Options {
   Index q1 = 0;    // samples in a working set; 0: from the number of free hinges
   Index q2 = 256;  // samples in a small set
   int n_threads = 1;
-  double newton_violation = 0.0;  // a violation at which to stop if Newton's method would end sooner
-  Index steps_of_start = 0;       // steps that the given start is taken to have cost
+  double newton_start = 0.0;  // a violation at which to stop if Newton's method would end sooner
+  Index steps_of_start = 0;   // steps that the given start is taken to have cost
 };
 
 template <class T>
@@ -70,12 +70,12 @@ class BlockSmo {
     const Allowance allowance{
         [&](Index more) { return std::min(limits.max_steps, monitor.next_step()) - steps_ - more; },
         [&] { return monitor.interrupted(); }};
-    const bool waits = newton_is_expected(options_.newton_violation, limits.tol);
+    const bool waits = newton_is_expected(options_.newton_start, limits.tol);
     before_ = options_.steps_of_start + limits.steps_before;
     for (bool moved = true;;) {
       double violation = top_.rank(balance_);
       progress_.see(violation, steps_);
-      const bool far = waits && violation > options_.newton_violation;
+      const bool far = waits && violation > options_.newton_start;
       const bool hands_over =
           waits && !far && violation > finish.aim() && hands_over_to_newton(violation, finish.tol());
       if (!far && !hands_over && finish.tol() < min_tol<T>) return outcome(Status::imprecise);
@@ -91,7 +91,7 @@ class BlockSmo {
       if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
       if (hands_over) return outcome(Status::hands_over);
       const bool had_moved =
-          std::exchange(moved, round(violation, far ? options_.newton_violation : finish.aim(), allowance));
+          std::exchange(moved, round(violation, far ? options_.newton_start : finish.aim(), allowance));
       if (monitor.stopped()) return outcome(Status::stopped);
       if (!moved && !had_moved) return outcome(Status::imprecise);
     }

@@ -44,12 +44,12 @@ def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight:
 
     See Also
     --------
-    FitResult : What training says of itself.
+    FitResult : The same as computed during training.
 
     Notes
     -----
-    Nothing of the solver is trusted: the hinges come from the labels, α is made feasible should it not be, the scores
-    come from the kernel's formula in NumPy, not from the core, and the objective is that of the model's own thresholds.
+    Only α is the solver's: the hinges come from the labels, α is made feasible should it not be, the scores come from
+    the kernel's formula in NumPy, not from the core, and the objective is that of the model's own thresholds.
 
     Examples
     --------

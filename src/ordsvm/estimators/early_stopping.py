@@ -19,7 +19,7 @@ from ordsvm.solvers.control import Control
 from ordsvm.thresholds import ranks_of
 
 # While the gap is wider than this share of the objective, thresholds are far from their places and the error stands
-# still for long (for ten steps a sample on abalone with C = 10): such looks say nothing against going on.
+# still for long (for ten steps a sample on abalone with C = 10): such looks do not count against the fit.
 WIDE_GAP = 0.5
 
 
@@ -52,7 +52,7 @@ def _shares(sizes: Ints, wanted: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """Samples to judge a fit by.
+    """Samples whose errors are followed during a fit.
 
     X          the samples; of a precomputed kernel, its rows with a column for every training sample
     codes      their ranks

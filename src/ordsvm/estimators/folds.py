@@ -32,7 +32,7 @@ def is_pairwise(estimator: Any) -> bool:
     return bool(get_tags(estimator).input_tags.pairwise)
 
 
-def take_samples(X: Any, which: Ints, known: Ints, pairwise: bool) -> Any:
-    """Rows of X for an estimator trained on the rows `known`: of a kernel matrix, only their columns."""
+def take_samples(X: Any, which: Ints, trained_on: Ints, pairwise: bool) -> Any:
+    """Rows of X for an estimator trained on the rows `trained_on`: of a kernel matrix, only their columns."""
     rows = take(X, which)
-    return _safe_indexing(rows, known, axis=1) if pairwise else rows
+    return _safe_indexing(rows, trained_on, axis=1) if pairwise else rows

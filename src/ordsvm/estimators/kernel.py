@@ -32,8 +32,9 @@ from ordsvm.solvers.solution import Solution
 class KernelTask:
     """What there is to solve: problems over the same samples, the i-th of which is row order[i] of X.
 
-    classes: the labels that the problems are about, for classifiers. validation: samples that judge the fit under way.
-    ranks: of the samples in their order, for threshold models.
+    classes: the labels that the problems are about, for classifiers. validation: samples whose errors are followed.
+    ranks: of the samples in their order, for threshold models; only RankDCD reads them, for which samples of a rank
+    have the same hinges but for C.
     """
 
     problems: Sequence[Problem]
@@ -155,8 +156,8 @@ class KernelMachine(Machine):
     # Solve
 
     def _solve(self, X: Any, task: KernelTask) -> Trained:
-        if not is_auto(self.solver) and not self._asks_for_rank_dcd(task):
-            check_solver(self.solver, task.problems[0].treatment)  # refuses before any work
+        if not is_auto(self.solver) and not self._names_rank_dcd(task):
+            check_solver(self.solver, task.problems[0].treatment)  # an error comes before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
         solver = self._choose_solver(task, kernel, samples)
@@ -166,8 +167,8 @@ class KernelMachine(Machine):
             return Trained(Linear(), [solution])
         control = self._control()
         if task.validation is not None:
-            known = task.order if self._is_precomputed() else samples
-            control = task.validation.controls(control, task.problems[0], kernel, known)
+            trained_on = task.order if self._is_precomputed() else samples
+            control = task.validation.controls(control, task.problems[0], kernel, trained_on)
         if len(task.problems) == 1 and task.problems[0].uses_all_samples():
             matrix = KernelMatrix.of(kernel, samples, float(self.cache_size))
             return Trained(kernel, [solve(task.problems[0], matrix, solver, control, starts[0])])
@@ -191,12 +192,12 @@ class KernelMachine(Machine):
             largest = max(task.problems, key=lambda problem: len(problem.hinges))
             validates = task.validation is not None
             return auto(Work.of(largest, kernel, samples, by_rank=len(task.ranks) > 0, validates=validates))
-        if self._asks_for_rank_dcd(task):
+        if self._names_rank_dcd(task):
             return self.solver if isinstance(self.solver, RankDCD) else RankDCD()
         return check_solver(self.solver, task.problems[0].treatment)
 
-    def _asks_for_rank_dcd(self, task: KernelTask) -> bool:
-        """The solver of linear machines trains threshold models with penalised thresholds too."""
+    def _names_rank_dcd(self, task: KernelTask) -> bool:
+        """Whether the solver is RankDCD, that of linear machines, and this is a threshold model that it can train."""
         can = task.problems[0].treatment is Treatment.PENALIZED and len(task.ranks) > 0
         return can and is_rank_dcd(self.solver)
 
@@ -240,8 +241,8 @@ class KernelMachine(Machine):
 
     def _scores(self, X: Any) -> Floats:
         """f(x) for every row of X; a column for every problem where dual_coef_ has rows."""
-        known = self.support_ if isinstance(self.kernel_, Precomputed) else self.support_vectors_
-        return finite_scores(self.kernel_.scores(X, known, self.dual_coef_.T, usable_threads(self.n_threads)))
+        support = self.support_ if isinstance(self.kernel_, Precomputed) else self.support_vectors_
+        return finite_scores(self.kernel_.scores(X, support, self.dual_coef_.T, usable_threads(self.n_threads)))
 
     def _margins(self, X: Any) -> Floats:
         """f(x) + intercept: a row for every sample, a column for every problem."""

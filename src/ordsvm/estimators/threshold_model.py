@@ -218,11 +218,12 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             keep = np.flatnonzero(~loose)
             problem = self._problem(codes, C, keep, len(classes))
             _loose_ranks(problem, present[keep])  # the cost may leave open what is next to each other now
-        return KernelTask([problem], rows[order], classes[keep], ranks=codes)
+        has_table = bool((problem.hinges.offset == 1.0).all())
+        return KernelTask([problem], rows[order], classes[keep], ranks=codes if has_table else codes[:0])
 
     def _sample_order(self, codes: Ints) -> Ints:
-        """By rank where samples have hinges at adjacent thresholds only, so that those of a threshold look at
-        consecutive samples."""
+        """By rank where samples have hinges at adjacent thresholds only, so that those of a threshold are
+        about consecutive samples."""
         return self._by_class(codes) if self.formulation.hinges == "adjacent" else np.arange(len(codes))
 
     def _problem(self, codes: Ints, C: Floats, keep: Ints, n_classes: int) -> Problem:

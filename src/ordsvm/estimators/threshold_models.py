@@ -9,7 +9,7 @@ from ordsvm.estimators.threshold_model import ThresholdModel, init_with_cost
 
 @documented(KERNEL)
 class SVOR(ThresholdModel):
-    """Concise support vector ordinal regression: every sample faces every threshold; thresholds are penalised.
+    """Concise support vector ordinal regression: hinges at every threshold; thresholds are penalised.
 
     The recommended default. Its dual has only box constraints, its thresholds are unique and, with absolute or squared
     cost, in order::
@@ -161,7 +161,7 @@ class RedSVM(ThresholdModel):
 
 @documented(KERNEL)
 class SVORIM(ThresholdModel):
-    """Ordinal regression with implicit constraints: every sample faces every threshold; thresholds are free.
+    """Ordinal regression with implicit constraints: hinges at every threshold; thresholds are free.
 
     Thresholds come out in order by themselves (Lemma 1 of the paper), where cost weights don't decrease with the
     distance from the rank. With two ranks it is C-SVC::

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from ordsvm.problem import Hinges, Problem, Treatment
 
 
-def svc(sign: NDArray[np.float64], C: float | NDArray[np.float64], thresholds: Treatment) -> Problem:
+def svc(sign: NDArray[np.float64], C: float | NDArray[np.float64], treatment: Treatment) -> Problem:
     """Formulate C-SVC of two classes.
 
     Parameters
@@ -15,7 +15,7 @@ def svc(sign: NDArray[np.float64], C: float | NDArray[np.float64], thresholds: T
         The classes, ±1.
     C : float or ndarray of shape (n_samples,)
         The cost of a unit of hinge loss.
-    thresholds : Treatment
+    treatment : Treatment
         Of the one threshold b: none or penalised as in [1]_, (1), or free as in [2]_, (2).
 
     Returns
@@ -46,4 +46,4 @@ def svc(sign: NDArray[np.float64], C: float | NDArray[np.float64], thresholds: T
     >>> len(svc(np.array([-1.0, 1.0, 1.0]), 1.0, Treatment.FREE).hinges)
     3
     """
-    return Problem(Hinges.table(np.arange(len(sign)), 0, sign, offset=1.0, cap=C), thresholds, len(sign))
+    return Problem(Hinges.table(np.arange(len(sign)), 0, sign, offset=1.0, cap=C), treatment, len(sign))

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from ordsvm.problem import Hinges, Problem, Treatment
 
 
-def svr(target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float64], thresholds: Treatment) -> Problem:
+def svr(target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float64], treatment: Treatment) -> Problem:
     """Formulate ε-SVR: two hinges a sample, one for each side of the tube.
 
     Parameters
@@ -17,7 +17,7 @@ def svr(target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float
         Half the width of the tube.
     C : float or ndarray of shape (n_samples,)
         The cost of a unit of error beyond it.
-    thresholds : Treatment
+    treatment : Treatment
         Of the one threshold b.
 
     Returns
@@ -51,4 +51,4 @@ def svr(target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float
     sample = np.concatenate([np.arange(n), np.arange(n)])
     sign = np.concatenate([np.ones(n), np.full(n, -1.0)])
     cap = np.concatenate([np.broadcast_to(C, n), np.broadcast_to(C, n)])
-    return Problem(Hinges.table(sample, 0, sign, sign * target[sample] - epsilon, cap), thresholds, n)
+    return Problem(Hinges.table(sample, 0, sign, sign * target[sample] - epsilon, cap), treatment, n)

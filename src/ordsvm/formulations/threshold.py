@@ -54,7 +54,7 @@ class ThresholdFormulation:
     treatment: Treatment
 
     def __call__(self, y: Ints, n_ranks: int, C: float | Floats, cost_weight: Floats | None = None) -> Problem:
-        """The problem of samples with these ranks.
+        """Make the problem of samples with these ranks.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ svor = ThresholdFormulation("all", Treatment.PENALIZED)
 #: costs this is the concise SVOR. (Existing programs add a free offset common to all thresholds.)
 redsvm = ThresholdFormulation("all", Treatment.PENALIZED)
 
-#: SVORIM (Chu & Keerthi 2007, §4): every sample faces every threshold; thresholds are free. They come out in order
+#: SVORIM (Chu & Keerthi 2007, §4): hinges at every threshold; thresholds are free. They come out in order
 #: where caps don't decrease with the distance from the rank (Lemma 1).
 svorim = ThresholdFormulation("all", Treatment.FREE)
 
@@ -99,7 +99,7 @@ shashua_levin = ThresholdFormulation("adjacent", Treatment.FREE)
 
 
 def all_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats, cost_weight: Floats | None) -> Hinges:
-    """Every sample faces every threshold: it should be above those below its rank and below the others."""
+    """Hinges of every sample at every threshold: its score should be above those below its rank, below the others."""
     threshold, sample = np.divmod(np.arange(len(y) * (n_ranks - 1)), len(y))
     cap = np.broadcast_to(C, len(y))[sample]
     if cost_weight is not None:
@@ -108,7 +108,7 @@ def all_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats, cost_weight: 
 
 
 def adjacent_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats) -> Hinges:
-    """A sample faces the thresholds next to its rank only: below the upper one, above the lower one."""
+    """Hinges at the thresholds next to the rank only: the score should be below the upper, above the lower one."""
     all_samples = np.arange(len(y))
     has_upper, has_lower = y < n_ranks - 1, y > 0
     sample = np.concatenate([all_samples[has_upper], all_samples[has_lower]])

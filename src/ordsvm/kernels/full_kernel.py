@@ -89,7 +89,7 @@ def full_kernel(kernel: Kernel, X: Any, n_threads: int) -> _core.FullKernel:
 
 
 def _kernel_values(kernel: Kernel, X: Any) -> Floats:
-    """In blocks of rows, so that little memory is needed beside the matrix."""
+    """Row block by row block, so that little memory is needed beside the matrix."""
     n = X.shape[0]
     step = max(1, _BLOCK_BYTES // (8 * n))
     values = np.empty((n, n))

@@ -21,7 +21,7 @@ MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vecto
 
 @dataclass(frozen=True)
 class Work:
-    """What the rules look at.
+    """What the rules depend on.
 
     form        what the machine keeps: "kernel", scores of samples; "linear", weights of features; "distributed", the
                 same, and its rows are on workers

@@ -46,7 +46,7 @@ class AsyAGCD:
     Notes
     -----
     The number of threads is `n_threads` of the estimator. The algorithm and what it adds to the papers:
-    cpp/solvers/asygcd.hpp.
+    cpp/solvers/async/asygcd.hpp.
 
     References
     ----------

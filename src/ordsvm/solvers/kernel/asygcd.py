@@ -43,7 +43,7 @@ class AsyGCD:
     Notes
     -----
     The number of threads is `n_threads` of the estimator. The algorithm and what it adds to the papers:
-    cpp/solvers/asygcd.hpp.
+    cpp/solvers/async/asygcd.hpp.
 
     References
     ----------

@@ -40,7 +40,7 @@ class AsyORGCD:
     Notes
     -----
     The number of threads is `n_threads` of the estimator. The algorithm and what it adds to the paper:
-    cpp/solvers/asyorgcd.hpp.
+    cpp/solvers/async/asyorgcd.hpp.
 
     References
     ----------

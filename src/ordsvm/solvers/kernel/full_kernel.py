@@ -73,7 +73,7 @@ class FullKernelPath:
         return None
 
     def _jump(self, tol: float) -> float:
-        """To where Newton's method leads, if it leads anywhere. Returns the violation there, or here."""
+        """Moves to the result of Newton's method, if it has one. Returns the violation afterwards."""
         point = newton(self.problem, FullKernelMatrix(self.full), Point(self._alpha.copy(), self.scores().copy()), tol)
         if point is not None:
             self._alpha[:], self._score[: len(self.full)] = point.alpha, point.score

@@ -46,7 +46,7 @@ class ParsmoLight:
     -----
     Missing rows of K are computed and scores brought up to date on `n_threads` threads, whatever q is; the result does
     not depend on how many. `n_iter` counts iterations; kernel evaluations a process, as the paper counts them, are
-    `kernel_rows` · n / q. The algorithm and what it adds to the paper: cpp/solvers/parsmo.hpp.
+    `kernel_rows` · n / q. The algorithm and what it adds to the paper: cpp/solvers/parsmo/parsmo.hpp.
 
     References
     ----------

@@ -1,4 +1,7 @@
-"""SVOR and RedSVM with a linear kernel, by the solver of linear machines: one weight vector instead of kernel rows."""
+"""SVOR and RedSVM with a linear kernel, by the solver of linear machines: one weight vector instead of kernel rows.
+
+All offsets are taken to be 1, and the hinges of samples of a rank to differ in C only: so `ThresholdTable` has them.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from ordsvm.solvers.solution import LinearSolution, Solution
 
 NEXT_TOLERANCE = 0.1  # of the gap, as a share of the last one, where the violation is still above tol
 LEAST_TOLERANCE = 1e-13  # no gap in float64 is finer
+BOUND_ROUNDINGS = 4  # by which the solver's bound of a variable may differ from the cap of its hinge
 
 
 def solve_penalized(
@@ -30,7 +34,7 @@ def solve_penalized(
     control: Control,
     start: Floats | None,
 ) -> Solution:
-    """The problem of samples X with ranks `codes` until gap and violation are within tol, as kernel machines promise.
+    """The problem of samples X with ranks `codes` until gap and violation are within tol, as in kernel machines.
 
     The solver stops by the gap only: where the violation is above tol then, it goes on to a finer one. max_iter counts
     passes over the samples.
@@ -56,6 +60,10 @@ def _proof(problem: Problem, found: LinearSolution, X: Any) -> tuple[Floats, Cer
     """α of every hinge, and what it proves as a solution of the kernel problem."""
     hinges = problem.hinges
     alpha = np.clip(hinges.sign * found.beta.array()[hinges.sample, hinges.threshold], 0.0, hinges.cap)
+    # The solver's bound, a rank's cap times a sample's weight in its own precision, is the cap of the hinge but for
+    # rounding. A variable at that bound is at its cap, or it would count as free.
+    rounding = BOUND_ROUNDINGS * max(np.finfo(part.dtype).eps for part in found.beta.parts)
+    alpha = np.where(alpha >= (1.0 - rounding) * hinges.cap, hinges.cap, alpha)
     beta = problem.beta(alpha)
     return alpha, problem.certificate(alpha, Linear().scores(X, X, beta))
 

@@ -1,4 +1,4 @@
-"""Dual coordinate descent over passes of rows, watched and proved: what drives the machines of cpp/linear."""
+"""Dual coordinate descent over passes of rows, and the certificate: what drives the machines of cpp/linear."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ordsvm.solvers.solution import DualVariables, LinearSolution
 
 ROWS_UNWATCHED = 200_000  # at most so many are visited between two looks at the clock
 FINEST_FLOAT = 1e-4  # relative gap that weights in float32 can be relied on to reach
-ROWS_OF_A_PART = 100  # at least: a bias that catches up before samples have answered it may swing for ever
+ROWS_OF_A_PART = 100  # at least: a bias that catches up before the samples have moved in response may swing for ever
 PATIENCE = 100  # passes in which the gap has to fall by a tenth
 NEARLY = 4.0  # times the tolerance of the gap: from there on a thread to spare does half of the proof during a pass
 

@@ -16,7 +16,7 @@ from ordsvm.solvers.kernel.block.newton import Point, newton
 from ordsvm.solvers.kernel.run import Run
 
 STEPS_OF_A_START = 3  # a hinge: what a given start counts as
-NEWTON_START_VIOLATION = 0.05  # as a share of how much the scores asked for differ
+NEWTON_START_VIOLATION = 0.05  # as a share of the spread of sign·offset over the hinges
 NEWTON_NEXT_VIOLATION = 0.2  # for another attempt, as a share of where the last one began or led
 
 
@@ -52,8 +52,8 @@ class Block:
     Notes
     -----
     Kernel values between a working set and all samples are computed where they are used; they are kept only where rows
-    of X are long. The result does not depend on the number of threads. The algorithm: cpp/block/block_smo.hpp, and
-    newton.py for the end.
+    of X are long. With the same number of threads, two runs give the same result. The algorithm:
+    cpp/solvers/block/block_smo.hpp, and newton.py for the end.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Block:
             The problem, the kernel matrix and the state that the solver brings to the optimum.
         """
         n_threads, steps = usable_threads(run.control.n_threads), steps_of_start(run)
-        # Early stopping looks at the whole way, and the cost of a callable kernel is not known.
+        # Early stopping needs looks along the way, which a jump skips; the cost of a callable kernel is unknown.
         may_jump = self.newton and run.control.monitor is None and not run.matrix.rows.is_callable
         start_newton = newton_start_violation(run.problem) if may_jump else 0.0
         while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, start_newton, steps):
@@ -98,7 +98,7 @@ class Block:
 def newton_start_violation(problem: Problem) -> float:
     """The violation from which Newton's method may take over, where the core expects it to end sooner than steps.
 
-    It is in proportion to the scores that the hinges ask for, as violations are.
+    It is in proportion to the spread of sign·offset, the scores at which losses vanish, as violations are.
     """
     level = problem.hinges.sign * problem.hinges.offset
     return NEWTON_START_VIOLATION * float(level.std() or np.abs(level).mean())
@@ -110,7 +110,7 @@ def steps_of_start(run: Run) -> int:
 
 
 def _jump(run: Run, n_threads: int) -> float:
-    """To where Newton's method leads, if it leads anywhere. Returns the violation there, or here."""
+    """Moves to the result of Newton's method, if it has one. Returns the violation afterwards."""
     start = Point(run.alpha.copy(), run.exact_scores())
     with _one_thread_of_blas():
         point = newton(run.problem, run.matrix, start, run.control.tol, n_threads, run.out_of_time) or start

@@ -3,8 +3,8 @@
     (K_SS + D) x = y        for a set S of samples, D diagonal
 
 With S₀ the first set, R those of it that have gone and A those that have come, the system over S is the one over S₀
-and A with x_R = 0 asked for besides. Its Schur complement on (R, A) is as large as there are changes, so that a solve
-costs |S₀|² for every change not seen before instead of |S₀|³.
+and A under the constraint x_R = 0. Its Schur complement on (R, A) is as large as there are changes, so that a solve
+costs |S₀|² for every new change instead of |S₀|³.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ChangingSystem:
             made = np.zeros((len(self._first), len(new_gone) + len(new_come)), order="F")
             made[self._row[new_gone], np.arange(len(new_gone))] = 1.0
             made[:, len(new_gone) :] = self._part(self._first, new_come)
-            known = self._columns.shape[1]
-            self._column[np.concatenate([new_gone, new_come])] = known + np.arange(made.shape[1])
+            n_kept = self._columns.shape[1]
+            self._column[np.concatenate([new_gone, new_come])] = n_kept + np.arange(made.shape[1])
             self._columns = np.hstack([self._columns, self._forward(made)])
         return self._columns[:, self._column[np.concatenate([gone, come])]]

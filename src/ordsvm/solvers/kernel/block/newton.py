@@ -2,9 +2,8 @@
 
 Given which hinges are at 0, which at their cap and which between, the slopes of the latter vanish: a linear system.
 In its solution some hinges leave the box and some slopes have the wrong sign; these change sides, and the next system
-follows
-(Hintermüller, Ito & Kunisch 2003 call it the primal-dual active set strategy). Near the optimum a handful of systems
-ends where coordinate methods take steps for every digit of every hinge; far from it there is no guarantee.
+follows (Hintermüller, Ito & Kunisch 2003 call it the primal-dual active set strategy). Near the optimum a handful of
+systems suffices where coordinate methods take steps for every digit of every hinge; far from it there is no guarantee.
 
 The system is one over samples. With δ what β moves by through a free hinge v = (i, k), x_i the sum of δ over the c_i
 free hinges of sample i, f the scores with all other hinges at their bounds, and t_v = s_v o_v,
@@ -15,8 +14,8 @@ free hinges of sample i, f the scores with all other hinges at their bounds, and
 
 and b follows from the sums of δ at each threshold: b = -γ, or γ = 0. ρ, so small that no slope is off by more than a
 tenth of the tolerance, makes the solution unique where samples have two free hinges, whose thresholds are tied by
-b_k + t_v being equal. Ordered thresholds that μ > 0 ties are one threshold; should they part, or others meet, the method
-gives up.
+b_k + t_v being equal. Ordered thresholds that μ > 0 ties are one threshold; should they part, or others meet, the
+method ends without a result.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Point:
 def newton(
     problem: Problem, matrix: Matrix, start: Point, tol: float, n_threads: int = 1, stop: Stop = lambda: False
 ) -> Point | None:
-    """The optimum up to `tol`, if it is near the given feasible point; None if it is not, or stop() says so."""
+    """The optimum up to `tol`, if it is near the given feasible point; None if it is not, or stop() returns True."""
     cap = problem.hinges.cap
     low, up = start.alpha <= 1e-9 * cap, start.alpha >= (1 - 1e-9) * cap
     n_free = np.count_nonzero(~(low | up))
@@ -113,7 +112,7 @@ class FreeHinges:
 
 
 class Systems:
-    """The systems that belong to choices of sides, all seen from one point."""
+    """The systems that belong to choices of sides, all relative to one starting point."""
 
     def __init__(self, problem: Problem, matrix: Matrix, start: Point, tol: float, n_threads: int) -> None:
         self._problem = problem

@@ -15,7 +15,7 @@ class Stopped(Exception):
 
 
 class StopSignal:
-    """Whether a task is to be left unfinished, as the core calls for it in the middle of one.
+    """Whether a task is to be left unfinished; the core calls `report` in the middle of one.
 
     `should_stop` is called every time; None: the signal is set from outside. Every tolerance is accepted.
     """
@@ -45,7 +45,7 @@ class StopSignal:
 
 
 class Workers:
-    """Threads for tasks that give the interpreter's lock away. `should_stop` is called meanwhile; True stops them all.
+    """Threads for tasks that release the interpreter's lock. `should_stop` is called meanwhile; True stops them all.
 
     One thread is the calling one: the tasks themselves then call `should_stop`, through `stop_signal`.
     """

@@ -1,0 +1,78 @@
+"""Files are written whole or not at all, through links, and never in place of a device or a pipe."""
+
+import os
+import stat
+import threading
+
+import pytest
+
+from ordsvm.files import replacing, require_writable
+
+
+def test_a_file_is_replaced_at_once(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_nothing_is_left_of_an_error(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def write_and_fail():
+        with replacing(path) as temporary:
+            temporary.write_text("new")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_and_fail()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_is_written_through(exists, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    target, link = folder / "target", tmp_path / "link"
+    if exists:
+        target.write_text("old")
+    link.symlink_to(target)
+    require_writable(link)
+    with replacing(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert os.listdir(folder) == ["target"]
+
+
+def test_a_pipe_stays_a_pipe_and_gets_the_contents(tmp_path):
+    pipe, received = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()), daemon=True)
+    reader.start()
+    require_writable(pipe)
+    with replacing(pipe) as temporary:
+        temporary.write_text("contents")
+    reader.join(10)
+    assert received == ["contents"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make a device")
+def test_a_device_stays_a_device(tmp_path):
+    device = tmp_path / "null"
+    os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    with replacing(device) as temporary:
+        temporary.write_text("contents")
+    assert stat.S_ISCHR(device.stat().st_mode)
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder: give the name of a file"):
+        require_writable(tmp_path)

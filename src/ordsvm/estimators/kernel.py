@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -49,6 +50,11 @@ class KernelTask:
         return replace(self, problems=[replace(problem, hinges=table) for problem, table in pairs])
 
     def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        """Computed once, as a search recovers many solutions of one task."""
         tables = [problem.hinges for problem in self.problems]
         columns = [column for h in tables for column in (h.sample, h.threshold, h.sign, h.offset, h.cap)]
         return fingerprint(self.order, *columns)

@@ -29,6 +29,7 @@ from ordsvm.formulations import ThresholdFormulation, cost_matrix, cost_weights
 from ordsvm.kernels import Linear
 from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
 from ordsvm.problem import Problem, Treatment
+from ordsvm.solvers.auto import is_auto
 from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.thresholds import ranks_of
 
@@ -172,11 +173,13 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         check_fraction("validation_fraction", self.validation_fraction)
         check_patience(self.n_iter_no_change)
         check_seed(self.random_state)
-        if self.formulation.treatment is Treatment.PENALIZED and is_rank_dcd(self.solver):
+        if not is_auto(self.solver) and self.formulation.treatment is Treatment.PENALIZED:
             self._check_rank_dcd()
 
     def _check_rank_dcd(self) -> None:
         """The solver of linear machines trains models with penalised thresholds, where the kernel is linear."""
+        if not is_rank_dcd(self.solver):
+            return
         if not (isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")):
             raise ValueError(f"solver='rank-dcd' is for kernel='linear', not for kernel={self.kernel!r}: use 'auto'.")
         if self.early_stopping:

@@ -58,20 +58,20 @@ class FullKernelMachinePath:
         self.machine.C = C
         if not scales_with_C(self.machine):
             return train_anew(self.machine, self.train)
-        fit = self._fit_at(C)
+        unit = self._unit_fit(C)
         solutions: list[Solution] = []
         for number, path in enumerate(self._paths):
             start = self._before.alpha.get((self._name, C, number))
             solution = path.solve(C, float(self.machine.tol), start)
             if solution is None:
-                return fit.run()
+                return replace(unit, task=unit.task.times_C(C)).run()
             solutions.append(solution)
             self._own.alpha[self._name, C, number] = solution.result.alpha
         scores = np.column_stack([path.scores() for path in self._paths])
-        return fit.recover(Trained(FullKernel(self.kernel.values, scores), solutions))
+        return unit.recover(Trained(FullKernel(self.kernel.values, scores), solutions))
 
-    def _fit_at(self, C: float) -> Fit:
-        """The fit at this C, from that at C = 1, which does not depend on the kernel."""
+    def _unit_fit(self, C: float) -> Fit:
+        """The fit of this machine at C = 1, which does not depend on the kernel; C is what the machine has now."""
         fits = self._own.fits
         if self._name in self._before.fits:
             fits.setdefault(self._name, self._before.fits[self._name])
@@ -83,4 +83,4 @@ class FullKernelMachinePath:
             self.machine.n_features_in_ = 1
             numbers = unit.X[unit.task.order, 0].astype(np.int32)
             self._paths = [FullKernelPath(self.kernel.values, problem, numbers) for problem in unit.task.problems]
-        return replace(unit, machine=self.machine, task=unit.task.times_C(C))
+        return replace(unit, machine=self.machine)

@@ -18,6 +18,7 @@ import ordsvm
 from ordsvm import SVOR, AsyAGCD, LinearNPSVOR, LinearSVR, ModelFileError, RoundedRegressor, certify, load, save
 from ordsvm.io.registry import estimator_classes
 from ordsvm.kernels import RBF
+from ordsvm.tables import TableEncoder, TableModel
 from tests.cases import random_data
 from tests.model_files import contents, forge
 
@@ -207,6 +208,7 @@ def changed(tree, path, value):
 
 
 PARAMETERS, STATE = ("estimator", 1), ("estimator", 2)
+RESULT = (*STATE, "result_", "record", 1)
 
 
 @pytest.mark.parametrize(
@@ -235,6 +237,10 @@ PARAMETERS, STATE = ("estimator", 1), ("estimator", 2)
         ((*STATE, "result_"), 5, "nothing uses the array"),
         ((*STATE, "result_"), {"array": "model.result_.alpha"}, "no FitResult"),
         (("estimator",), {"a": 1}, "stands where a list"),
+        ((*RESULT, "status"), "x<img src=x onerror=boom()>", "is no status of a fit"),  # fault 10
+        ((*RESULT, "solver"), "x<img src=x onerror=boom()>", "is no solver of this version"),
+        ((*RESULT, "best_look"), "x", "best_look of FitResult is 'x'"),
+        ((*RESULT, "history"), {"tuple": [1]}, "something else than Progress"),
     ],
 )
 def test_hostile_values(file, path, value, complaint):
@@ -242,6 +248,19 @@ def test_hostile_values(file, path, value, complaint):
     forge(file, changed(tree, path, value), arrays)
     with pytest.raises(ModelFileError, match=re.escape(complaint)):
         load(file)
+
+
+@pytest.mark.parametrize(
+    ("about", "complaint"),
+    [(5, "about_ is no dict"), ({"tuning": {"metric": "<b>"}}, "names no metric"), ({"tuning": 1}, "names no metric")],
+)
+def test_a_hostile_record_of_a_training(about, complaint, tmp_path):
+    """Fault 10, beside the texts of a result."""
+    model = TableModel(SVOR(), TableEncoder()).fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
+    model.about_ = about
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match=complaint):
+        load(tmp_path / "model")
 
 
 def test_hostile_texts(file):

@@ -11,8 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm.checks import shortened
+from ordsvm.data.frames import TableModel
 from ordsvm.estimators.base import check_parameters
+from ordsvm.io.registry import solver_names
 from ordsvm.kernels import Precomputed
+from ordsvm.metrics import SCORERS
+from ordsvm.result import STATUSES, FitResult, Progress
 
 N_TRIALS = 2  # samples that a loaded model has to predict; one would be stretched to fit arrays of any length
 
@@ -47,9 +52,32 @@ def _check_each(value: Any, size: int) -> None:
         if isinstance(item, BaseEstimator):
             _check_each(item, size)
     check_parameters(value)
-    if hasattr(value, "result_") and not hasattr(value.result_, "alpha"):
-        raise ValueError("result_ is no FitResult")
+    if hasattr(value, "result_"):
+        _check_result(value.result_)
+    if isinstance(value, TableModel):
+        _check_about(vars(value).get("about_"))
     _check_shapes(value)
+
+
+def _check_result(result: Any) -> None:
+    """The texts of a result are among their values: they are printed, and shown in a page."""
+    if not isinstance(result, FitResult):
+        raise ValueError("result_ is no FitResult")
+    if not isinstance(result.history, tuple) or not all(isinstance(look, Progress) for look in result.history):
+        raise ValueError("the history of result_ holds something else than Progress")
+    if result.status not in STATUSES:
+        raise ValueError(f"{shortened(result.status)} is no status of a fit")
+    for solver in (result.solver, *(look.solver for look in result.history)):
+        if solver not in solver_names():
+            raise ValueError(f"{shortened(solver)} is no solver of this version")
+
+
+def _check_about(about: Any) -> None:
+    if not isinstance(about, dict):
+        raise ValueError("about_ is no dict")
+    tuning = about.get("tuning")
+    if tuning is not None and not (isinstance(tuning, dict) and tuning.get("metric") in SCORERS):
+        raise ValueError("the record of a search names no metric of this version")
 
 
 def _check_shapes(model: Any) -> None:

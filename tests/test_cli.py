@@ -360,7 +360,9 @@ def test_compare(folder, capsys):
     options = ["--repeats", "1", "--folds", "3", "-m", "svor", "-m", "linear-svr", "-m", "svc", "--json"]
     code, out, _ = call(capsys, "compare", "data.csv", "-t", "rank", "--drop", "grade", "--drop", "words", *options)
     assert code == 0
-    rows = json.loads(out)["models"]
+    answer = json.loads(out)
+    rows = answer["models"]
+    assert answer["test"] == "Wilcoxon signed-rank, two-sided"  # fault 7: "a Wilcoxon test" may be the rank-sum test
     assert {row["model"] for row in rows} == {"svor", "linear-svr", "svc"}
     assert [row["mean"] for row in rows] == sorted(row["mean"] for row in rows)
     assert sum(row["rank"] for row in rows) == pytest.approx(6)

@@ -369,6 +369,22 @@ def test_compare(folder, capsys):
     assert rows[0]["p"] is None
 
 
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet"])
+@pytest.mark.parametrize("options", [[], ["--hold-out", "0.3"], ["--where", "colour=red"]], ids=str)
+def test_a_bad_cell_is_reported_for_its_row_in_the_file(folder, capsys, name, options):
+    """Fault 15: it was reported for its place among the rows to train with, which come in random order."""
+    frame = pd.read_csv("data.csv")
+    row = int(np.flatnonzero(frame["colour"] == "red")[7])
+    frame.loc[row:, "a"] = np.inf
+    frame = frame.set_index(np.arange(150) * 3)  # an index of its own, which Parquet keeps
+    frame.to_csv(name, index=False) if name.endswith("csv") else frame.to_parquet(name)
+    others = ["-t", "rank", "--drop", "grade", "--drop", "words", "-o", "m"]
+    code, _, err = call(capsys, "train", name, *others, *options)
+    assert code == 1
+    number = int(err.partition("Column 'a' holds inf in data row ")[2].partition(",")[0])
+    assert number == row + 1 if "--hold-out" not in options else row < number <= len(frame)
+
+
 def test_report(folder, capsys):
     """What is in the page; tests/test_report_page.py opens it."""
     assert call(capsys, *TRAIN, "--hold-out", "0.2", "-o", "m")[0] == 0

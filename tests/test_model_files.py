@@ -16,6 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 import ordsvm
 from ordsvm import SVOR, AsyAGCD, LinearNPSVOR, LinearSVR, ModelFileError, RoundedRegressor, certify, load, save
+from ordsvm.calibration.conformal import Conformal
+from ordsvm.calibration.maps import OrderedLogistic
 from ordsvm.io.registry import estimator_classes
 from ordsvm.kernels import RBF
 from ordsvm.tables import TableEncoder, TableModel
@@ -248,6 +250,38 @@ def test_hostile_values(file, path, value, complaint):
     forge(file, changed(tree, path, value), arrays)
     with pytest.raises(ModelFileError, match=re.escape(complaint)):
         load(file)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("n_missing", [1, 2])
+def test_labels_that_are_too_few(name, n_missing, tmp_path):
+    """Fault 15: a calibrated model loaded, and then predicted a label that there is not."""
+    model = fitted(name)
+    if not hasattr(model, "classes_"):
+        return
+    save(model, tmp_path / "model")
+    tree, arrays = contents(tmp_path / "model")
+    arrays["model.classes_"] = arrays["model.classes_"][:-n_missing]
+    forge(tmp_path / "model", tree, arrays)
+    with pytest.raises(ModelFileError, match=r"\d labels|classes_ are not the labels of the estimator"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "complaint"),
+    [
+        ("map_", OrderedLogistic(np.array([0.0]), 1.0, 0.0), "map_ gives no probability to each of 4 labels"),
+        ("map_", OrderedLogistic(np.array([0.0, np.nan, 1.0]), 1.0, 0.0), "map_ gives no probability"),
+        ("conformal_", Conformal(np.array([0.1, 0.2]), np.array([1.0])), "a weight for every depth"),
+        ("conformal_", Conformal(np.array([]), np.array([])), "a weight for every depth"),
+    ],
+)
+def test_a_calibration_that_fits_nothing(attribute, value, complaint, tmp_path):
+    model = fitted("CalibratedOrdinal")
+    setattr(model, attribute, value)
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match=complaint):
+        load(tmp_path / "model")
 
 
 @pytest.mark.parametrize(

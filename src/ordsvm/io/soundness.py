@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm.calibration import CalibratedOrdinal
+from ordsvm.calibration.conformal import Conformal
 from ordsvm.checks import shortened
 from ordsvm.data.frames import TableModel
 from ordsvm.estimators.base import check_parameters
@@ -57,6 +59,22 @@ def _check_each(value: Any, size: int) -> None:
     if isinstance(value, TableModel):
         _check_about(vars(value).get("about_"))
     _check_shapes(value)
+    if isinstance(value, CalibratedOrdinal):
+        _check_calibration(value)
+
+
+def _check_calibration(model: CalibratedOrdinal) -> None:
+    """The estimator, the map and the prediction sets are about the labels of the model, all of them."""
+    check_is_fitted(model)
+    n_ranks = len(model.classes_)
+    if not np.array_equal(model.classes_, model.estimator_.classes_):
+        raise ValueError("classes_ are not the labels of the estimator that is calibrated")
+    cumulative = model.map_.cumulative(np.zeros(N_TRIALS))
+    if cumulative.shape != (N_TRIALS, n_ranks) or not np.isfinite(cumulative).all():
+        raise ValueError(f"map_ gives no probability to each of {n_ranks} labels")
+    conformal = model.conformal_
+    if not isinstance(conformal, Conformal) or not len(conformal.depth) == len(conformal.weight) > 0:
+        raise ValueError("conformal_ does not hold a weight for every depth")
 
 
 def _check_result(result: Any) -> None:

@@ -256,6 +256,26 @@ def test_interrupted_while_the_package_is_imported():
     assert done.stdout == ""
 
 
+LIMITED = """
+import resource, sys
+from ordsvm.cli.app import run
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_training_onto_a_disk_without_space(folder):
+    """Fault 15: a traceback. A limit of the process stands for the disk: safetensors meets it in the same way."""
+    arguments = [sys.executable, "-c", LIMITED, *TRAIN, "-o", "m"]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1
+    assert (
+        done.stderr
+        == "ordsvm: 'm' can't be written (File too large): free some space, or give a name on another disk.\n"
+    )
+    assert os.listdir(folder) == ["data.csv"]
+
+
 def test_interrupted_training_can_keep_what_there_is(slow_fit, capsys):
     code, _, err = call(capsys, *slow_fit, "--keep-partial")
     assert code == 130
@@ -383,6 +403,14 @@ def test_a_bad_cell_is_reported_for_its_row_in_the_file(folder, capsys, name, op
     assert code == 1
     number = int(err.partition("Column 'a' holds inf in data row ")[2].partition(",")[0])
     assert number == row + 1 if "--hold-out" not in options else row < number <= len(frame)
+
+
+def test_info_about_a_pipe(folder, capsys):
+    """Fault 15: it waited for a writer; tests/test_model_files.py would not wait with it."""
+    os.mkfifo("pipe")
+    code, _, err = call(capsys, "info", "pipe")
+    assert code == 1
+    assert "'pipe' is not a regular file" in err
 
 
 def test_report(folder, capsys):

@@ -1,8 +1,10 @@
 """Model files: what comes back is what was saved, and a bad file gets one clear sentence."""
 
 import json
+import os
 import pickle
 import re
+import threading
 import tracemalloc
 
 import numpy as np
@@ -10,6 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import skops.io
+from safetensors import SafetensorError
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -152,6 +155,48 @@ def test_a_failed_save_leaves_the_old_file(file, monkeypatch):
         save(fitted("SVOREX"), file)
     assert file.read_bytes() == before
     assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_full_disk(file, monkeypatch):
+    """Fault 15: the error of safetensors is no OSError, and `ordsvm train` showed a traceback."""
+    before = file.read_bytes()
+
+    def fail(arrays, path, metadata):
+        path.write_bytes(b"some of it")
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", fail)
+    with pytest.raises(OSError, match=r"can't be written \(No space left on device\): free some space"):
+        save(fitted("SVOREX"), file)
+    assert file.read_bytes() == before
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_failed_write_of_another_kind(file, monkeypatch):
+    def fail(arrays, path, metadata):
+        raise SafetensorError("Error while serializing: something else")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", fail)
+    with pytest.raises(OSError, match=r"can't be written: Error while serializing: something else; give another name"):
+        save(fitted("SVOREX"), file)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    """Fault 15: `ordsvm info` on a pipe waited for a writer."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    found = []
+
+    def try_to_load(name):
+        with pytest.raises(ModelFileError, match="is not a regular file: copy the model into one"):
+            load(tmp_path / name)
+        found.append(name)
+
+    for name in ("pipe", "link"):
+        thread = threading.Thread(target=try_to_load, args=(name,), daemon=True)
+        thread.start()
+        thread.join(20)
+    assert found == ["pipe", "link"]
 
 
 def test_truncated_files(file):

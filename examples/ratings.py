@@ -15,7 +15,7 @@ from ordsvm.metrics import mean_absolute_error
 
 
 def pearson(X, Y):
-    """Correlation-like similarity of films; NaN marks a rating that nobody gave."""
+    """Chu & Keerthi's (46): the sum of products of z-scores over all users; NaN marks a missing rating."""
     return z_scores(X) @ z_scores(Y).T
 
 
@@ -25,7 +25,7 @@ def z_scores(ratings):
     count = np.maximum(seen.sum(axis=1, keepdims=True), 1)
     centred = np.where(seen, ratings - np.nansum(ratings, axis=1, keepdims=True) / count, 0.0)
     deviation = np.sqrt((centred**2).sum(axis=1, keepdims=True) / count)
-    return centred / np.where(deviation > 0, deviation, 1.0) / np.sqrt(ratings.shape[1])
+    return centred / np.where(deviation > 0, deviation, 1.0)
 
 
 def made_up_ratings(n_films=400, n_users=150, seed=0):
@@ -40,8 +40,9 @@ def made_up_ratings(n_films=400, n_users=150, seed=0):
 if __name__ == "__main__":
     X, y = made_up_ratings()
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
-    ordinal = SVORIM(C=1.0, kernel=pearson).fit(X_train, y_train)
-    rounded = RoundedRegressor(SVR(kernel="precomputed")).fit(pearson(X_train, X_train), y_train)
+    C = 1.0 / X.shape[1]  # the kernel is a sum over the users
+    ordinal = SVORIM(C=C, kernel=pearson).fit(X_train, y_train)
+    rounded = RoundedRegressor(SVR(kernel="precomputed", C=C)).fit(pearson(X_train, X_train), y_train)
     print(f"known ratings     {np.isfinite(X).mean():.0%}")
     print(f"relative gap      {ordinal.result_.relative_gap:.1e}")
     print(f"SVORIM            {mean_absolute_error(y_test, ordinal.predict(X_test)):.3f} stars off on average")

@@ -1,5 +1,6 @@
 """Files are written whole or not at all, through links, and never in place of a device or a pipe."""
 
+import errno
 import os
 import stat
 import threading
@@ -76,3 +77,17 @@ def test_a_device_stays_a_device(tmp_path):
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder: give the name of a file"):
         require_writable(tmp_path)
+
+
+@pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_gets_a_sentence_with_the_name(reason, tmp_path):
+    def write_and_fail():
+        with replacing(tmp_path / "file") as temporary:
+            temporary.write_text("some of it")
+            raise OSError(reason, os.strerror(reason))
+
+    with pytest.raises(
+        OSError, match=r"file' can't be written \(.*\): free some space, or give a name on another disk"
+    ):
+        write_and_fail()
+    assert os.listdir(tmp_path) == []

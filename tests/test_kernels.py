@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
+from examples.ratings import pearson
 from ordsvm import SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify
 from ordsvm.kernels import (
     RBF,
@@ -272,6 +273,11 @@ def test_a_function_may_take_sparse_samples_and_return_a_list_or_float32():
         (lambda A, B: np.full((len(A), len(B)), np.nan), "returned NaN or infinity: it must return finite numbers"),
         (lambda A, B: np.full((len(A), len(B)), np.inf), "returned NaN or infinity"),
         (lambda A, B: np.where(np.eye(len(A), len(B)), 1.0, np.nan), "returned NaN or infinity"),
+        (lambda A, B: A @ B.T + 1j, "kernel returned holds complex numbers: give real ones"),  # fault 15
+        (lambda A, B: (A @ B.T).astype(complex), "holds complex numbers"),
+        (lambda A, B: (A @ B.T).astype(complex).tolist(), "holds complex numbers"),
+        (lambda A, B: (A @ B.T).astype(complex).astype(object), "kernel returned must hold numbers only"),
+        (lambda A, B: [["x"]], "kernel returned must hold numbers only"),
     ],
 )
 def test_wrong_functions_get_a_clear_error(function, message):
@@ -280,14 +286,17 @@ def test_wrong_functions_get_a_clear_error(function, message):
         SVORIM(kernel=function).fit(X, y)
 
 
-def pearson(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Chu & Keerthi 2007, (46): Σ_u z(v, u) z(v', u); a rating that is missing (NaN) counts as its film's mean."""
-
-    def z_scores(ratings):
-        centred = ratings - np.nanmean(ratings, axis=1, keepdims=True)
-        return np.nan_to_num(centred / np.nanstd(ratings, axis=1, keepdims=True)) / np.sqrt(ratings.shape[1])
-
-    return z_scores(A) @ z_scores(B).T
+def test_pearson_kernel_is_that_of_the_paper():
+    """Chu & Keerthi 2007, (46), is a plain sum over the users (fault 7: it was divided by their number)."""
+    missing = np.nan
+    ratings = np.array([[1.0, 3.0, missing, 5.0], [2.0, missing, 4.0, 2.0], [3.0, 3.0, 3.0, missing]])
+    z = np.zeros_like(ratings)  # missing ratings, and films that all users rate alike, stay at the film's mean
+    for film, row in enumerate(ratings[:2]):
+        seen = row[np.isfinite(row)]
+        for user in np.flatnonzero(np.isfinite(row)):
+            z[film, user] = (row[user] - seen.mean()) / seen.std()
+    expected = [[sum(one[user] * other[user] for user in range(4)) for other in z] for one in z]
+    np.testing.assert_allclose(pearson(ratings, ratings), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("estimator", [SVOR, SVORIM, SVOREX, ShashuaLevinSVOR])
@@ -297,10 +306,11 @@ def test_pearson_kernel_on_ratings_with_missing_values(estimator):
     ratings = np.where(rng.random((70, 40)) < 0.4, np.digitize(taste, [-2, -1, 1, 2]).astype(float), np.nan)
     y = np.argsort(np.argsort(taste[:, 0])) * 4 // 70
     train, test = slice(0, 50), slice(50, 70)
-    own = estimator(kernel=pearson, tol=1e-6).fit(ratings[train], y[train])
+    C = 1.0 / 40  # the kernel is a sum over 40 users
+    own = estimator(C=C, kernel=pearson, tol=1e-6).fit(ratings[train], y[train])
     assert certify(own, ratings[train], y[train]).violation <= 1.1e-6
     K = pearson(ratings, ratings)
-    given = estimator(kernel="precomputed", tol=1e-6).fit(K[train, train], y[train])
+    given = estimator(C=C, kernel="precomputed", tol=1e-6).fit(K[train, train], y[train])
     np.testing.assert_allclose(own.thresholds_, given.thresholds_, atol=1e-5)
     scores = given.decision_function(K[test, train])
     np.testing.assert_allclose(own.decision_function(ratings[test]), scores, atol=1e-5)

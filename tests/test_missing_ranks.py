@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordsvm import SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify
+from ordsvm import SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify, formulations
+from ordsvm.kernels import RBF
+from ordsvm.solvers import SMO, Control, KernelMatrix, solve
 from tests.cases import N_RANKS, random_data
 from tests.model_cases import COST_MODELS, TIGHT, assert_same_machine, assert_same_objective, every_model
 
@@ -127,3 +129,25 @@ def test_a_cost_without_any_weight_is_an_error(model):
     X, y = random_data(59)
     with pytest.raises(ValueError, match="cost"):
         model(cost=np.zeros((N_RANKS, N_RANKS))).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("formulation", "ranks", "threshold", "missing"),
+    [
+        (formulations.svorim, [0, 1, 2], 2, "above"),
+        (formulations.svorex, [0, 1, 2], 2, "above"),
+        (formulations.svorim, [1, 2, 3], 0, "below"),
+        (formulations.svorex, [1, 2, 3], 0, "below"),
+        (formulations.shashua_levin, [0, 2, 3], 0, "above"),
+        (formulations.shashua_levin, [0, 3], 0, "above"),
+        (formulations.shashua_levin, [2, 3], 0, "below or above"),
+    ],
+)
+def test_solve_says_which_threshold_a_missing_rank_leaves_undetermined(formulation, ranks, threshold, missing):
+    """Fault 7: it blamed the kernel."""
+    X, y = random_data(0, n=12)
+    problem = formulation(np.resize(ranks, len(y)), n_ranks=4, C=1.0)
+    message = f"determines threshold {threshold}, between ranks .*: no sample of a rank {missing} it is given"
+    with pytest.raises(ValueError, match=message):
+        solve(problem, KernelMatrix(RBF(1.0).rows(X)), SMO(), Control(tol=1e-3))

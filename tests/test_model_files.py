@@ -1,8 +1,10 @@
 """Model files: what comes back is what was saved, and a bad file gets one clear sentence."""
 
 import json
+import os
 import pickle
 import re
+import threading
 import tracemalloc
 
 import numpy as np
@@ -10,14 +12,18 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import skops.io
+from safetensors import SafetensorError
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ordsvm
 from ordsvm import SVOR, AsyAGCD, LinearNPSVOR, LinearSVR, ModelFileError, RoundedRegressor, certify, load, save
+from ordsvm.calibration.conformal import Conformal
+from ordsvm.calibration.maps import OrderedLogistic
 from ordsvm.io.registry import estimator_classes
 from ordsvm.kernels import RBF
+from ordsvm.tables import TableEncoder, TableModel
 from tests.cases import random_data
 from tests.model_files import contents, forge
 
@@ -151,6 +157,48 @@ def test_a_failed_save_leaves_the_old_file(file, monkeypatch):
     assert list(file.parent.iterdir()) == [file]
 
 
+def test_a_full_disk(file, monkeypatch):
+    """Fault 15: the error of safetensors is no OSError, and `ordsvm train` showed a traceback."""
+    before = file.read_bytes()
+
+    def fail(arrays, path, metadata):
+        path.write_bytes(b"some of it")
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", fail)
+    with pytest.raises(OSError, match=r"can't be written \(No space left on device\): free some space"):
+        save(fitted("SVOREX"), file)
+    assert file.read_bytes() == before
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_failed_write_of_another_kind(file, monkeypatch):
+    def fail(arrays, path, metadata):
+        raise SafetensorError("Error while serializing: something else")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", fail)
+    with pytest.raises(OSError, match=r"can't be written: Error while serializing: something else; give another name"):
+        save(fitted("SVOREX"), file)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    """Fault 15: `ordsvm info` on a pipe waited for a writer."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    found = []
+
+    def try_to_load(name):
+        with pytest.raises(ModelFileError, match="is not a regular file: copy the model into one"):
+            load(tmp_path / name)
+        found.append(name)
+
+    for name in ("pipe", "link"):
+        thread = threading.Thread(target=try_to_load, args=(name,), daemon=True)
+        thread.start()
+        thread.join(20)
+    assert found == ["pipe", "link"]
+
+
 def test_truncated_files(file):
     data = file.read_bytes()
     for length in [0, 1, 7, 8, 9, 100, len(data) // 2, len(data) - 1]:
@@ -207,6 +255,7 @@ def changed(tree, path, value):
 
 
 PARAMETERS, STATE = ("estimator", 1), ("estimator", 2)
+RESULT = (*STATE, "result_", "record", 1)
 
 
 @pytest.mark.parametrize(
@@ -235,6 +284,10 @@ PARAMETERS, STATE = ("estimator", 1), ("estimator", 2)
         ((*STATE, "result_"), 5, "nothing uses the array"),
         ((*STATE, "result_"), {"array": "model.result_.alpha"}, "no FitResult"),
         (("estimator",), {"a": 1}, "stands where a list"),
+        ((*RESULT, "status"), "x<img src=x onerror=boom()>", "is no status of a fit"),  # fault 10
+        ((*RESULT, "solver"), "x<img src=x onerror=boom()>", "is no solver of this version"),
+        ((*RESULT, "best_look"), "x", "best_look of FitResult is 'x'"),
+        ((*RESULT, "history"), {"tuple": [1]}, "something else than Progress"),
     ],
 )
 def test_hostile_values(file, path, value, complaint):
@@ -242,6 +295,51 @@ def test_hostile_values(file, path, value, complaint):
     forge(file, changed(tree, path, value), arrays)
     with pytest.raises(ModelFileError, match=re.escape(complaint)):
         load(file)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("n_missing", [1, 2])
+def test_labels_that_are_too_few(name, n_missing, tmp_path):
+    """Fault 15: a calibrated model loaded, and then predicted a label that there is not."""
+    model = fitted(name)
+    if not hasattr(model, "classes_"):
+        return
+    save(model, tmp_path / "model")
+    tree, arrays = contents(tmp_path / "model")
+    arrays["model.classes_"] = arrays["model.classes_"][:-n_missing]
+    forge(tmp_path / "model", tree, arrays)
+    with pytest.raises(ModelFileError, match=r"\d labels|classes_ are not the labels of the estimator"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "complaint"),
+    [
+        ("map_", OrderedLogistic(np.array([0.0]), 1.0, 0.0), "map_ gives no probability to each of 4 labels"),
+        ("map_", OrderedLogistic(np.array([0.0, np.nan, 1.0]), 1.0, 0.0), "map_ gives no probability"),
+        ("conformal_", Conformal(np.array([0.1, 0.2]), np.array([1.0])), "a weight for every depth"),
+        ("conformal_", Conformal(np.array([]), np.array([])), "a weight for every depth"),
+    ],
+)
+def test_a_calibration_that_fits_nothing(attribute, value, complaint, tmp_path):
+    model = fitted("CalibratedOrdinal")
+    setattr(model, attribute, value)
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match=complaint):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("about", "complaint"),
+    [(5, "about_ is no dict"), ({"tuning": {"metric": "<b>"}}, "names no metric"), ({"tuning": 1}, "names no metric")],
+)
+def test_a_hostile_record_of_a_training(about, complaint, tmp_path):
+    """Fault 10, beside the texts of a result."""
+    model = TableModel(SVOR(), TableEncoder()).fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
+    model.about_ = about
+    save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match=complaint):
+        load(tmp_path / "model")
 
 
 def test_hostile_texts(file):

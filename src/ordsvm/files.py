@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a full disk, a quota, a limit of the process
 
 
 @contextmanager
@@ -27,6 +30,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         else:
             temporary.chmod(0o666 & ~_umask())  # mkstemp's files are readable by their owner only
             temporary.replace(target)
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        raise OSError(
+            f"{os.fspath(path)!r} can't be written ({error.strerror}): free some space, or give a name on another disk."
+        ) from None
     finally:
         temporary.unlink(missing_ok=True)
 

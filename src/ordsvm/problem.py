@@ -206,7 +206,9 @@ class Problem:
 
     def undetermined(self) -> Flags:
         """Which thresholds could run off to infinity."""
-        return undetermined(self.levels(np.zeros(self.n_samples)), self.treatment is Treatment.ORDERED)
+        h = self.hinges
+        sides = np.bincount(2 * h.threshold + (h.sign > 0), minlength=2 * self.n_thresholds).reshape(-1, 2) > 0
+        return _undetermined(sides[:, 0], sides[:, 1], self.treatment is Treatment.ORDERED)
 
     def _parts(self) -> list[slice]:
         """Where in the table the hinges of every threshold are."""
@@ -275,6 +277,10 @@ def undetermined(levels: list[Levels], ordered: bool) -> Flags:
     """Which thresholds could run off to infinity: no hinge holds them from below, or none from above."""
     held_below = np.array([bool(np.any(part.sign < 0)) for part in levels])
     held_above = np.array([bool(np.any(part.sign > 0)) for part in levels])
+    return _undetermined(held_below, held_above, ordered)
+
+
+def _undetermined(held_below: Flags, held_above: Flags, ordered: bool) -> Flags:
     if ordered:
         held_below = np.logical_or.accumulate(held_below)
         held_above = np.logical_or.accumulate(held_above[::-1])[::-1]

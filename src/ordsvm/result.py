@@ -7,6 +7,9 @@ from typing import Any
 
 from ordsvm._typing import Floats
 
+# How a fit can end, worst first; `FitResult` says what each means.
+STATUSES = ("callback", "time_limit", "max_iter", "early_stopping", "gap", "precision", "converged")
+
 
 @dataclass(frozen=True)
 class Progress:

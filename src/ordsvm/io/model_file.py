@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     arrays = writer.arrays | {TEXT: text}
     header = {"format": FORMAT, "version": str(VERSION), "sha256": checksum(arrays)}
     with replacing(path) as temporary:
-        safetensors.numpy.save_file(arrays, temporary, metadata=header)
+        try:
+            safetensors.numpy.save_file(arrays, temporary, metadata=header)
+        except safetensors.SafetensorError as error:  # which is no OSError, whatever the reason
+            raise _write_error(error, os.fspath(path)) from None
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -134,6 +138,15 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(f"{name!r} is not a sound model: its values are nested too deep; save it anew.") from None
 
 
+def _write_error(error: Exception, name: str) -> OSError:
+    """What safetensors says of a failed write, such as "I/O error: No space left on device (os error 28)"."""
+    found = re.search(r"\(os error (\d+)\)", str(error))
+    if found is None:
+        return OSError(f"{name!r} can't be written: {_one_line(error)}; give another name.")
+    number = int(found.group(1))
+    return OSError(number, os.strerror(number), name)
+
+
 def _model(arrays: Arrays, size: int) -> Any:
     text = arrays.pop(TEXT)
     reader = Reader(arrays, size)
@@ -147,6 +160,8 @@ def _model(arrays: Arrays, size: int) -> Any:
 def _read(path: str | os.PathLike[str], name: str) -> tuple[Arrays, dict[str, str]]:
     """All arrays and the header; safetensors checks that they fill the file exactly, before it allocates anything."""
     safetensors = _safetensors()
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):  # to open a pipe would block
+        raise ModelFileError(f"{name!r} is not a regular file: copy the model into one.")
     try:
         with open(path, "rb"):
             pass

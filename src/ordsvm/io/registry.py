@@ -14,6 +14,8 @@ from ordsvm.calibration.maps import IsotonicThresholds, OrderedLogistic
 from ordsvm.data.frames import TableEncoder, TableModel
 from ordsvm.data.frames.columns import CategoryColumn, NumberColumn, TextColumn
 from ordsvm.result import FitResult, Progress
+from ordsvm.solvers.kernel.full_kernel import FullKernelSMO
+from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
 from ordsvm.solvers.solution import DualVariables
 
@@ -33,6 +35,12 @@ def record_classes() -> dict[str, type]:
     calibration = (Conformal, IsotonicThresholds, OrderedLogistic)
     others = (DualVariables, FitResult, Progress, *calibration, CategoryColumn, NumberColumn, TextColumn)
     return {kind.__name__: kind for kind in (*found, *others)}
+
+
+@cache
+def solver_names() -> tuple[str, ...]:
+    """What the result of a fit may name: solvers by name, and those of searches and of clusters."""
+    return (*SOLVERS, *LINEAR_SOLVERS, FullKernelSMO.name, CoCoA.name)
 
 
 def _native_kernels() -> list[type]:

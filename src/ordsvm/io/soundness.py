@@ -11,8 +11,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm.calibration import CalibratedOrdinal
+from ordsvm.calibration.conformal import Conformal
+from ordsvm.checks import shortened
+from ordsvm.data.frames import TableModel
 from ordsvm.estimators.base import check_parameters
+from ordsvm.io.registry import solver_names
 from ordsvm.kernels import Precomputed
+from ordsvm.metrics import SCORERS
+from ordsvm.result import STATUSES, FitResult, Progress
 
 N_TRIALS = 2  # samples that a loaded model has to predict; one would be stretched to fit arrays of any length
 
@@ -47,9 +54,48 @@ def _check_each(value: Any, size: int) -> None:
         if isinstance(item, BaseEstimator):
             _check_each(item, size)
     check_parameters(value)
-    if hasattr(value, "result_") and not hasattr(value.result_, "alpha"):
-        raise ValueError("result_ is no FitResult")
+    if hasattr(value, "result_"):
+        _check_result(value.result_)
+    if isinstance(value, TableModel):
+        _check_about(vars(value).get("about_"))
     _check_shapes(value)
+    if isinstance(value, CalibratedOrdinal):
+        _check_calibration(value)
+
+
+def _check_calibration(model: CalibratedOrdinal) -> None:
+    """The estimator, the map and the prediction sets are about the labels of the model, all of them."""
+    check_is_fitted(model)
+    n_ranks = len(model.classes_)
+    if not np.array_equal(model.classes_, model.estimator_.classes_):
+        raise ValueError("classes_ are not the labels of the estimator that is calibrated")
+    cumulative = model.map_.cumulative(np.zeros(N_TRIALS))
+    if cumulative.shape != (N_TRIALS, n_ranks) or not np.isfinite(cumulative).all():
+        raise ValueError(f"map_ gives no probability to each of {n_ranks} labels")
+    conformal = model.conformal_
+    if not isinstance(conformal, Conformal) or not len(conformal.depth) == len(conformal.weight) > 0:
+        raise ValueError("conformal_ does not hold a weight for every depth")
+
+
+def _check_result(result: Any) -> None:
+    """The texts of a result are among their values: they are printed, and shown in a page."""
+    if not isinstance(result, FitResult):
+        raise ValueError("result_ is no FitResult")
+    if not isinstance(result.history, tuple) or not all(isinstance(look, Progress) for look in result.history):
+        raise ValueError("the history of result_ holds something else than Progress")
+    if result.status not in STATUSES:
+        raise ValueError(f"{shortened(result.status)} is no status of a fit")
+    for solver in (result.solver, *(look.solver for look in result.history)):
+        if solver not in solver_names():
+            raise ValueError(f"{shortened(solver)} is no solver of this version")
+
+
+def _check_about(about: Any) -> None:
+    if not isinstance(about, dict):
+        raise ValueError("about_ is no dict")
+    tuning = about.get("tuning")
+    if tuning is not None and not (isinstance(tuning, dict) and tuning.get("metric") in SCORERS):
+        raise ValueError("the record of a search names no metric of this version")
 
 
 def _check_shapes(model: Any) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, fields
+from types import NoneType
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -25,6 +26,15 @@ INLINE = 64  # the most entries of a float64 vector that stands in the JSON itse
 NOT_KEPT = ("callback",)  # parameters that are code by nature and matter to training only
 OTHERS_STATE = ("_metadata_request", "_skl", "_sklearn", "_callbacks")  # what scikit-learn may leave in an estimator
 EARLIER_NAMES = {"_trained_prices": "_trained_C1_C2"}  # of attributes, in files of 0.1.0
+
+# Types of fields whose values are checked, and those that a value may have, the one to name in a message last.
+PLAIN: dict[Any, tuple[type, ...]] = {
+    float: (int, float),
+    int: (int,),
+    str: (str,),
+    float | None: (NoneType, int, float),
+    int | None: (NoneType, int),
+}
 
 
 class Unsaveable(TypeError):
@@ -216,9 +226,9 @@ def checked_record(kind: Any, values: dict[str, Any]) -> None:
         raise ValueError(f"{kind.__name__} of this version has other fields than {', '.join(sorted(values)) or 'none'}")
     for name, value in values.items():
         hint = hints[name]
-        plain = {float: (int, float), int: (int,), str: (str,)}.get(hint)
+        plain = PLAIN.get(hint)
         if plain is not None and (isinstance(value, bool) or not isinstance(value, plain)):
-            raise ValueError(f"{name} of {kind.__name__} is {shortened(value)}, not a {hint.__name__}")
+            raise ValueError(f"{name} of {kind.__name__} is {shortened(value)}, not a {plain[-1].__name__}")
         if hint == tuple[str, ...] and not all(isinstance(item, str) for item in value):
             raise ValueError(f"{name} of {kind.__name__} holds something else than strings")
         if "NDArray" in str(hint) or "ndarray" in str(hint):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
+from ordsvm.checks import as_floats
 from ordsvm.kernels.arrays import Data, blockwise
 from ordsvm.kernels.base import Kernel
 
@@ -69,7 +70,7 @@ class Custom(Kernel):
     kernel: Callable[[Data, Data], Any]
 
     def __call__(self, X: Data, Y: Data) -> Floats:
-        values = np.asarray(self.kernel(X, Y), dtype=np.float64)
+        values = as_floats("What the callable kernel returned", self.kernel(X, Y))
         if values.shape != (X.shape[0], Y.shape[0]):
             raise ValueError(
                 f"The callable kernel returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} samples: "

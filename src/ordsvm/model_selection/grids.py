@@ -1,4 +1,4 @@
-"""What a search tries: grids of parameters, and the two stages of Chu & Keerthi (2007, §6)."""
+"""What a search tries: grids of parameters, and the two stages of Chu & Keerthi (2007, §5.3)."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class OrdinalSearchCV(GridSearchCV):
 
     References
     ----------
-    .. [1] W. Chu, S. S. Keerthi, "Support vector ordinal regression", Neural Computation 19, 2007, §6.
+    .. [1] W. Chu, S. S. Keerthi, "Support vector ordinal regression", Neural Computation 19, 2007, §5.3.
 
     Examples
     --------

@@ -11,13 +11,47 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ordsvm._typing import Floats
+from ordsvm.metrics import SCORERS
 from ordsvm.model_selection.grids import short_number
 from ordsvm.report.contents import Predictions
+from ordsvm.report.facts import tuning
 from ordsvm.result import FitResult
 
 POINTS = 3000  # the most samples that are drawn one by one
 SCALE = [[0, "rgba(66,113,214,0)"], [1, "rgba(66,113,214,1)"]]  # on whatever background the page has
 ACCENT, SECOND, THIRD, RIGHT, WRONG = "#4271d6", "#d9822b", "#8f59c4", "#3a9d6e", "#d6504b"
+
+
+def all_charts(model: Any, machine: Any, predictions: Predictions | None) -> dict[str, go.Figure]:
+    """Every chart that the model and the predictions allow, by its place on the page."""
+    figures = {} if predictions is None else _prediction_charts(model, machine, predictions)
+    return figures | _training_charts(model, machine) | _tuning_charts(model)
+
+
+def _prediction_charts(model: Any, machine: Any, predictions: Predictions) -> dict[str, go.Figure]:
+    figures = {"confusion": confusion_chart(predictions), "ranks": rank_chart(predictions)}
+    if predictions.score is not None and hasattr(machine, "thresholds_"):
+        figures["scores"] = score_chart(predictions, machine.thresholds_)
+    if machine.n_features_in_ == 2 and getattr(model, "encoder_", None) is not None:  # a plane can be drawn
+        features = np.asarray(model.features(predictions.rows), dtype=np.float64)
+        names = model.encoder_.get_feature_names_out()
+        figures["regions"] = region_chart(model.machine_, predictions, features, names)
+    return figures
+
+
+def _training_charts(model: Any, machine: Any) -> dict[str, go.Figure]:
+    result = machine.result_
+    looks = result.history
+    if not looks:
+        return {}
+    figures = {"convergence": convergence_chart(result), "objective": objective_chart(result)}
+    if len(looks) > 1 and hasattr(machine, "thresholds_") and len(looks[0].thresholds) == len(machine.thresholds_):
+        figures["thresholds"] = threshold_chart(result, model.classes_)
+    return figures
+
+
+def _tuning_charts(model: Any) -> dict[str, go.Figure]:
+    return {stage.chart: tuning_chart(model.about_["tuning"], stage.number) for stage in tuning(model)}
 
 
 def confusion_chart(predictions: Predictions) -> go.Figure:
@@ -134,17 +168,18 @@ def threshold_chart(result: FitResult, classes: NDArray[Any]) -> go.Figure:
     return figure
 
 
-def tuning_chart(tuning: dict[str, Any], stage: int) -> go.Figure:
+def tuning_chart(search: dict[str, Any], stage: int) -> go.Figure:
     """Mean scores of a stage of the search by C and gamma."""
-    here = tuning["stage"] == stage
-    C, gamma = tuning["tried"]["C"][here], tuning["tried"]["gamma"][here]
+    here = search["stage"] == stage
+    smaller_is_better = not SCORERS[search["metric"]].greater_is_better
+    C, gamma = search["tried"]["C"][here], search["tried"]["gamma"][here]
     columns, lines = np.unique(C), np.unique(gamma)
     grid = np.full((len(lines), len(columns)), np.nan)
-    grid[np.searchsorted(lines, gamma), np.searchsorted(columns, C)] = tuning["score"][here]
+    grid[np.searchsorted(lines, gamma), np.searchsorted(columns, C)] = search["score"][here]
     heat = go.Heatmap(
         z=grid, x=[short_number(value) for value in columns], y=[short_number(value) for value in lines],
         colorscale="Viridis",
-        reversescale=tuning["smaller_is_better"], colorbar={"title": tuning["metric"], "thickness": 12},
+        reversescale=smaller_is_better, colorbar={"title": search["metric"], "thickness": 12},
         hovertemplate="C %{x}, gamma %{y}<br>%{z:.4f}<extra></extra>",
     )  # fmt: skip
     figure = go.Figure(heat)

@@ -16,12 +16,11 @@ import numpy as np
 
 from ordsvm._typing import Floats
 from ordsvm.problem import Certificate
-from ordsvm.result import FitResult, Progress
+from ordsvm.result import STATUSES, FitResult, Progress
 from ordsvm.solvers.control import Control
 
 LOOK_INTERVAL = 0.2  # seconds between two `Progress`
 LOOK_SHARE = 0.05  # of the time that looks may take, unless a number of steps is given
-WORST_FIRST = ("callback", "time_limit", "max_iter", "early_stopping", "gap", "precision", "converged")
 
 
 def progress_line(progress: Progress, unit: str = "steps") -> str:
@@ -167,7 +166,7 @@ def combined(results: Sequence[FitResult]) -> FitResult:
     scale = max(abs(objective), abs(objective - gap))
     return replace(
         results[0],
-        status=min((result.status for result in results), key=WORST_FIRST.index),
+        status=min((result.status for result in results), key=STATUSES.index),
         n_iter=sum(result.n_iter for result in results),
         objective=objective,
         gap=gap,

@@ -24,6 +24,7 @@ from ordsvm.labels import encode_labels
 from ordsvm.metrics import SCORERS
 from ordsvm.model_selection import OrdinalSearchCV
 
+TEST = "Wilcoxon signed-rank, two-sided"  # of paired folds; Chu & Keerthi's rank-sum test is one of unpaired trials
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1, 1.0]}
 
 Models = Annotated[list[str], typer.Option("--model", "-m", metavar="NAME", help="A machine. Repeatable; else all.")]
@@ -54,7 +55,7 @@ def compare(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Compare machines and baselines by repeated cross-validation: mean, rank among the others, and a Wilcoxon test."""
+    """Compare machines and baselines by repeated cross-validation: mean, rank, and Wilcoxon's signed-rank test."""
     check_metric(metric)
     data = training_data(data_options)
     codes = encode_labels(data.labels, data.categories).codes
@@ -74,7 +75,8 @@ def compare(
     )
     failures = {candidate.name: candidate.failure for candidate in candidates if candidate.failure}
     if json:
-        print_json({"metric": metric, "folds": folds * repeats, "models": rows, "failed": failures})
+        about = {"metric": metric, "folds": folds * repeats, "test": TEST}
+        print_json(about | {"models": rows, "failed": failures})
         return
     out.print(comparison_table(rows, metric, folds, repeats))
     for name, failure in failures.items():
@@ -154,13 +156,15 @@ def comparison(candidates: list[Candidate], greater: bool) -> list[dict[str, Any
 
 
 def _p_value(one: Any, other: Any) -> float:
+    """Of Wilcoxon's signed-rank test."""
     return 1.0 if np.allclose(one, other) else float(wilcoxon(one, other).pvalue)
 
 
 def comparison_table(rows: list[dict[str, Any]], metric: str, folds: int, repeats: int) -> Table:
     caption = (
-        f"{repeats} × {folds} folds. Rank: mean place among the models of a fold. p: Wilcoxon's signed-rank test "
-        "against the best; folds share rows, so that small values are too optimistic."
+        f"{repeats} × {folds} folds. Rank: mean place among the models of a fold. p: Wilcoxon's signed-rank test of "
+        "paired folds against the best, two-sided (not the rank-sum test of Chu & Keerthi's tables); folds share rows, "
+        "so that small values are too optimistic."
     )
     table = Table(header_style="bold", caption=caption, caption_justify="left")
     table.add_column("model")

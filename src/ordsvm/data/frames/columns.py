@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ordsvm._typing import Floats
-from ordsvm.data.frames.reading import TableError, import_pandas
+from ordsvm.data.frames.reading import TableError, import_pandas, row_number
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,10 @@ def _numbers(name: str, cells: Any) -> Floats:
     values = pandas.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.flatnonzero(np.isnan(values) & cells.notna().to_numpy() | np.isinf(values))
     if len(bad):
+        number, place = min((row_number(cells, i), i) for i in bad.tolist())
         raise TableError(
-            f"Column {name!r} holds {cells.tolist()[bad[0]]!r} in data row {bad[0] + 1}, where a number belongs: "
-            "correct it or leave the cell empty."
+            f"Column {name!r} holds {cells.tolist()[place]!r} in data row {number}, where a number belongs: correct it "
+            "or leave the cell empty."
         )
     return values
 

@@ -32,6 +32,7 @@ FORMATS = {
     ".libsvm": "svmlight",
 }
 SEPARATORS = {"csv": ",", "tsv": "\t"}
+ROW_NUMBERS = "data row"  # the name of an index that holds numbers of rows in a file, from 0
 
 
 class TableError(ValueError):
@@ -78,10 +79,15 @@ class Table:
         Returns
         -------
         Table
-            These rows, with the name and the fingerprint of the whole file.
+            These rows, with the name and the fingerprint of the whole file; the index of a data frame holds their
+            numbers there, from 0.
         """
-        rows = self.rows.iloc[which] if self.has_columns else self.rows[which]
-        return replace(self, rows=rows, labels=None if self.labels is None else self.labels[which])
+        if self.labels is not None:
+            return replace(self, rows=self.rows[which], labels=self.labels[which])
+        rows = self.rows.iloc[which]
+        if self.rows.index.name != ROW_NUMBERS:
+            rows = rows.set_axis(import_pandas().Index(which, name=ROW_NUMBERS))
+        return replace(self, rows=rows)
 
 
 def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
@@ -201,6 +207,11 @@ def column(table: Table, name: str) -> Any:
         known = ", ".join(map(str, table.rows.columns[:20])) + (", …" if len(table.rows.columns) > 20 else "")
         raise TableError(f"{table.name!r} has no column {name!r}: its columns are {known}.")
     return table.rows[name]
+
+
+def row_number(cells: Any, place: int) -> int:
+    """The number of a row, from 1: in the file that it was taken from, or else in the frame."""
+    return int(cells.index[place] if cells.index.name == ROW_NUMBERS else place) + 1
 
 
 def matching(table: Table, conditions: dict[str, str]) -> Ints:

@@ -89,7 +89,8 @@ def solve(
     Raises
     ------
     ValueError
-        Where the kernel gives values that are not finite.
+        Where a rank without samples leaves a free or ordered threshold undetermined, or where the kernel gives values
+        that are not finite.
 
     See Also
     --------
@@ -107,9 +108,24 @@ def solve(
     >>> solution.result.status, solution.thresholds.shape
     ('converged', (2,))
     """
+    _require_determined_thresholds(problem)
     run = Run(problem, matrix, solver, control, start)
     solver.solve(run)
     return run.solution()
+
+
+def _require_determined_thresholds(problem: Problem) -> None:
+    if problem.treatment in (Treatment.NONE, Treatment.PENALIZED):
+        return
+    loose = np.flatnonzero(problem.undetermined())
+    if len(loose):
+        k = int(loose[0])
+        signs = problem.hinges.sign[problem.hinges.threshold == k]
+        missing = " or ".join(side for side, sign in (("below", -1.0), ("above", 1.0)) if sign not in signs)
+        raise ValueError(
+            f"Nothing determines threshold {k}, between ranks {k} and {k + 1}: no sample of a rank {missing} it is "
+            "given. Give some, leave that rank out, or take penalised thresholds (svor)."
+        )
 
 
 @dataclass(frozen=True)

@@ -59,13 +59,12 @@ def _check_each(value: Any, size: int) -> None:
     if isinstance(value, TableModel):
         _check_about(vars(value).get("about_"))
     _check_shapes(value)
-    if isinstance(value, CalibratedOrdinal):
+    if isinstance(value, CalibratedOrdinal) and hasattr(value, "map_"):  # it is fitted
         _check_calibration(value)
 
 
 def _check_calibration(model: CalibratedOrdinal) -> None:
     """The estimator, the map and the prediction sets are about the labels of the model, all of them."""
-    check_is_fitted(model)
     n_ranks = len(model.classes_)
     if not np.array_equal(model.classes_, model.estimator_.classes_):
         raise ValueError("classes_ are not the labels of the estimator that is calibrated")

@@ -273,11 +273,11 @@ def test_a_function_may_take_sparse_samples_and_return_a_list_or_float32():
         (lambda A, B: np.full((len(A), len(B)), np.nan), "returned NaN or infinity: it must return finite numbers"),
         (lambda A, B: np.full((len(A), len(B)), np.inf), "returned NaN or infinity"),
         (lambda A, B: np.where(np.eye(len(A), len(B)), 1.0, np.nan), "returned NaN or infinity"),
-        (lambda A, B: A @ B.T + 1j, "kernel returned holds complex numbers: give real ones"),  # fault 15
-        (lambda A, B: (A @ B.T).astype(complex), "holds complex numbers"),
-        (lambda A, B: (A @ B.T).astype(complex).tolist(), "holds complex numbers"),
-        (lambda A, B: (A @ B.T).astype(complex).astype(object), "kernel returned must hold numbers only"),
-        (lambda A, B: [["x"]], "kernel returned must hold numbers only"),
+        (lambda A, B: A @ B.T + 1j, "returned complex numbers: it must return real ones"),  # fault 15
+        (lambda A, B: (A @ B.T).astype(complex), "returned complex numbers"),
+        (lambda A, B: (A @ B.T).astype(complex).tolist(), "returned complex numbers"),
+        (lambda A, B: (A @ B.T).astype(complex).astype(object), "returned something else than real numbers"),
+        (lambda A, B: [["x"]], "returned something else than real numbers"),
     ],
 )
 def test_wrong_functions_get_a_clear_error(function, message):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.checks import as_floats
 from ordsvm.kernels.arrays import Data, blockwise
 from ordsvm.kernels.base import Kernel
 
@@ -70,7 +70,7 @@ class Custom(Kernel):
     kernel: Callable[[Data, Data], Any]
 
     def __call__(self, X: Data, Y: Data) -> Floats:
-        values = as_floats("What the callable kernel returned", self.kernel(X, Y))
+        values = self._real(np.asarray(self.kernel(X, Y)))
         if values.shape != (X.shape[0], Y.shape[0]):
             raise ValueError(
                 f"The callable kernel returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} samples: "
@@ -79,6 +79,17 @@ class Custom(Kernel):
         if not np.all(np.isfinite(values)):
             raise ValueError("The callable kernel returned NaN or infinity: it must return finite numbers.")
         return values
+
+    @staticmethod
+    def _real(values: NDArray[Any]) -> Floats:
+        if np.iscomplexobj(values):
+            raise ValueError("The callable kernel returned complex numbers: it must return real ones.")
+        try:
+            return values.astype(np.float64, copy=False)
+        except (TypeError, ValueError):
+            raise ValueError(
+                "The callable kernel returned something else than real numbers: it must return these."
+            ) from None
 
     def rows(self, X: Data) -> _core.Rows:
         """Make a source of rows of k(X, X) that calls the kernel for the rows a solver needs.

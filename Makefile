@@ -24,8 +24,8 @@ test: $(VENV)/test core-test
 # The C++ core's own tests as they are compiled for use, whichever instruction set this machine has.
 core-test: $(VENV)/cmake
 	@mkdir -p build
-	@$(BIN)/cmake -S . -B build/core -DCMAKE_BUILD_TYPE=Release > build/core.log && $(BIN)/cmake --build build/core -j 2 >> build/core.log \
-	  || (cat build/core.log; exit 1)
+	@$(BIN)/cmake -S . -B build/core -DCMAKE_BUILD_TYPE=Release > build/core.log 2>&1 \
+	  && $(BIN)/cmake --build build/core -j 2 >> build/core.log 2>&1 || (cat build/core.log; exit 1)
 	@build/core/core_tests
 
 test-all: $(VENV)/test $(VENV)/bench core-test

@@ -201,7 +201,7 @@ def history_errors(solver: Solver, n_threads: int) -> list[float]:
         np.testing.assert_allclose(progress.thresholds, exact.thresholds, rtol=0, atol=1e-9)
 
     control = Control(n_threads=n_threads, report_every=20, max_iter=5_000, callback=callback)
-    run = Run(problem, matrix_of(RBF(0.5), X), control, None)
+    run = Run(problem, matrix_of(RBF(0.5), X), solver, control, None)
     solver.solve(run)
     return errors
 

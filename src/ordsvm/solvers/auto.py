@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import scipy.sparse as sp
 
@@ -19,8 +18,7 @@ SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
 MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What the rules depend on.
 
     form        what the machine keeps: "kernel", scores of samples; "linear", weights of features; "distributed", the

@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ def progress_line(progress: Progress, unit: str = "steps") -> str:
     return line
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """How far a solver has got: steps (or passes), rows of K, samples with a dual variable, and hinges worked on."""
 
     n_iter: int
@@ -152,7 +151,11 @@ class Recorder:
 
 def _options(solver: Any) -> dict[str, Any]:
     """The fields of an options object; what another object holds may be state, or anything else."""
-    return {field.name: getattr(solver, field.name) for field in fields(solver)} if is_dataclass(solver) else {}
+    if not is_dataclass(solver):
+        return {}
+    if hasattr(solver, "__dict__"):  # no slots: faster
+        return dict(vars(solver))
+    return {field.name: getattr(solver, field.name) for field in fields(solver)}
 
 
 def combined(results: Sequence[FitResult]) -> FitResult:

@@ -108,7 +108,8 @@ def solve(
     >>> solution.result.status, solution.thresholds.shape
     ('converged', (2,))
     """
-    _require_determined_thresholds(problem)
+    if problem.n_thresholds > 1:  # of one threshold it is seen at the end, which makes small fits faster
+        _require_determined_thresholds(problem)
     run = Run(problem, matrix, solver, control, start)
     solver.solve(run)
     return run.solution()
@@ -262,6 +263,7 @@ class Run:
             self.score[:] = self.exact_scores()
         proof, status = self.certificate(), self.recorder.status
         if not np.isfinite(proof.gap):
+            _require_determined_thresholds(self.problem)
             raise ValueError(
                 "The kernel gives values that are not finite, or too large to add up: scale the features; a polynomial "
                 "kernel of broken degree needs gamma·x·y + coef0 ≥ 0."

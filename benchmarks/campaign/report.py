@@ -27,6 +27,9 @@ def rows(records: list[Record], explanation: str = "") -> list[Row]:
         claim = f"share without convergence for C from 1e-3 to 1e3, {name}"
         made.append(row(claim, share, at_most=MOST_WITHOUT_CONVERGENCE, explanation=explanation, **_all(count(part))))
     made.append(row("problems with Clarabel's optimum", sum(r.get("optima", 0) > 0 for r in records)))
+    made.append(
+        row("claims that hold by the allowance for rounding only", sum(bool(r.get("rounding")) for r in records))
+    )
     for stratum in STRATA:
         for value in sorted({record[stratum] for record in records}):
             part = [record for record in records if record[stratum] == value]

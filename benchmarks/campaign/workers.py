@@ -150,7 +150,7 @@ def attempt(campaign: Campaign, number: int, tell: Any = lambda stage: None) -> 
     result = model.result_
     record |= {name: getattr(result, name) for name in ("status", "relative_gap", "violation", "n_iter")}
     record |= {"ran": result.solver, "hinges": len(result.alpha), "optima": verdict.get("optima", 0)}
-    record |= {"reasons": verdict["reasons"], "slack": verdict.get("slack", 0.0), "tol": float(answer["tol"])}
+    record |= {"reasons": verdict["reasons"], "rounding": verdict.get("rounding", False), "tol": float(answer["tol"])}
     if not result.converged and "ConvergenceWarning" not in warned:
         record["reasons"] = [*record["reasons"], "not converged, and no ConvergenceWarning"]
     record["outcome"] = "wrong" if record["reasons"] else "converged" if result.converged else "warned"

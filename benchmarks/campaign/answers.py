@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.campaign.cases import LINEAR_MACHINES, Case
-from benchmarks.campaign.samples import make
+from benchmarks.campaign.samples import make, new_samples
 
 
 def gaussian(gamma: float) -> Any:
@@ -41,6 +41,9 @@ def train(case: Case) -> tuple[Any, tuple[Any, np.ndarray, np.ndarray | None], l
     model = estimator_of(case)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        if case.first_C:
+            model.set_params(C=case.first_C).fit(X, y, sample_weight=weight).set_params(C=case.parameters["C"])
+            caught.clear()
         model.fit(X, y, sample_weight=weight)
     return model, (X, y, weight), [warning.category.__name__ for warning in caught]
 
@@ -51,6 +54,7 @@ def answer_of(case: Case, model: Any, data: tuple[Any, np.ndarray, np.ndarray | 
     linear = case.estimator in LINEAR_MACHINES
     parameters = model.get_params()
     parameters["gamma"] = case.parameters.get("gamma", parameters.get("gamma"))
+    X_new = X if parameters.get("kernel") == "precomputed" else new_samples(case.recipe)
     results = getattr(model, "results_", [model.result_])
     names = ("status", "objective", "gap", "relative_gap", "violation")
     answer = {
@@ -66,10 +70,11 @@ def answer_of(case: Case, model: Any, data: tuple[Any, np.ndarray, np.ndarray | 
         "classes": getattr(model, "classes_", None),
         "thresholds": getattr(model, "thresholds_", None),
         "claims": [{name: getattr(result, name) for name in names} for result in results],
-        "predictions": model.predict(X),
+        "X_new": X_new,
+        "predictions": model.predict(X_new),
         "kernel": {"name": "linear"} if linear else _kernel(case, model),
     }
-    return answer | _numbers(model, len(y), linear) | _scores(model, X, answer)
+    return answer | _numbers(model, len(y), linear) | _scores(model, X_new, answer)
 
 
 def _kernel(case: Case, model: Any) -> dict[str, Any]:

@@ -29,12 +29,17 @@ KERNEL_SHARES = (0.34, 0.24, 0.12, 0.1, 0.08, 0.07, 0.05)
 
 @dataclass(frozen=True)
 class Case:
-    """One problem. `solver_options` are those of a named solver that differ from its defaults."""
+    """One problem.
+
+    solver_options   those of a named solver that differ from its defaults
+    first_C          trained with before, for a warm start; 0: none
+    """
 
     estimator: str
     parameters: dict[str, Any]
     recipe: Recipe
     solver_options: dict[str, Any]
+    first_C: float = 0.0
 
     @property
     def scale(self) -> str:
@@ -55,6 +60,7 @@ class Case:
             "kernel": p.get("kernel", "none (linear machine)"),
             "scale": self.scale,
             "C": f"1e{edge} to 1e{edge + 3}",
+            "steps": "limited" if p.get("max_iter", -1) > 0 else "any number",
         }
 
     def to_json(self) -> str:
@@ -77,7 +83,12 @@ def draw(seed: int, number: int, time_limit: float) -> Case:
         parameters["tol"] = float(rng.choice([1e-1, 1e-4, 1e-6]))
     parameters["n_threads"] = int(rng.choice([1, 1, 2, 3]))
     options = _solver(rng, estimator, parameters)
-    return Case(estimator, parameters, recipe, options)
+    if rng.random() < 0.04:
+        parameters["max_iter"] = int(rng.choice([1, 3, 30]))
+    first_C = float(f"{parameters['C'] * 10.0 ** rng.uniform(-2, 2):.3g}") if rng.random() < 0.08 else 0.0
+    if first_C:
+        parameters["warm_start"] = True
+    return Case(estimator, parameters, recipe, options, first_C)
 
 
 def _C(rng: np.random.Generator) -> float:

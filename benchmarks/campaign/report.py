@@ -10,7 +10,7 @@ from benchmarks.campaign.workers import Record
 from benchmarks.results import Row, row
 
 OUTCOMES = ("converged", "warned", "wrong", "hung", "crashed")
-STRATA = ("estimator", "solver", "kernel", "scale", "C")
+STRATA = ("estimator", "solver", "kernel", "scale", "C", "steps")
 MODERATE_C = ("1e-3 to 1e0", "1e0 to 1e3")
 MOST_WITHOUT_CONVERGENCE = 0.005
 
@@ -21,7 +21,7 @@ def rows(records: list[Record], explanation: str = "") -> list[Row]:
     made = [row("problems tried", counts["tried"], at_least=10_000, **_all(counts))]
     for outcome in ("wrong", "hung", "crashed"):
         made.append(row(f"problems that ended {outcome}", counts[outcome], at_most=0))
-    moderate = [record for record in records if record["C"] in MODERATE_C]
+    moderate = [record for record in records if record["C"] in MODERATE_C and record["steps"] != "limited"]
     for name, part in (("all solvers", moderate), ("solver auto", [r for r in moderate if r["solver"] == "auto"])):
         share = without_convergence(part)
         claim = f"share without convergence for C from 1e-3 to 1e3, {name}"

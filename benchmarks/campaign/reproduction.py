@@ -24,10 +24,12 @@ from ordsvm import *
 recipe = {recipe}
 X, y, weight = make(recipe)
 model = {model}
-model.fit(X, y, sample_weight=weight)
+{first}model.fit(X, y, sample_weight=weight)
 print(model.result_)
 print(judge(answer_of({case}, model, (X, y, weight)))["reasons"])
 '''
+
+FIRST = "model.set_params(C={C!r}).fit(X, y, sample_weight=weight).set_params(C={then!r})\n"
 
 
 def lines(case: Case, outcome: str, reasons: list[str]) -> str:
@@ -43,6 +45,7 @@ def lines(case: Case, outcome: str, reasons: list[str]) -> str:
         reasons="; ".join(reasons).replace('"""', "'''").replace("\\", "/"),
         recipe=_recipe(case.recipe),
         model=f"{case.estimator}({given})",
+        first=FIRST.format(C=case.first_C, then=case.parameters["C"]) if case.first_C else "",
         case=f"Case({case.estimator!r}, {parameters!r}, recipe, {case.solver_options!r})",
     )
 

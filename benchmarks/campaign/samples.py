@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,16 @@ def make(recipe: Recipe) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X = sp.csr_array(X)
         X.indices, X.indptr = X.indices.astype(recipe.indices), X.indptr.astype(recipe.indices)
     return X, y, weight
+
+
+def new_samples(recipe: Recipe) -> Any:
+    """Rows to predict: those of another seed between the first ones of the training samples."""
+    old, new = make(recipe)[0], make(replace(recipe, seed=recipe.seed + 1))[0]
+    if recipe.indices:
+        joined = sp.csr_array(sp.vstack([old[:20], new[:20]]))
+        joined.indices, joined.indptr = joined.indices.astype(recipe.indices), joined.indptr.astype(recipe.indices)
+        return joined
+    return np.concatenate([old[:20], new[:20]])
 
 
 def _features(recipe: Recipe, rng: np.random.Generator) -> np.ndarray:

@@ -150,11 +150,16 @@ class _Court:
         return found
 
     def _check_predictions(self) -> None:
-        """Scores of the training samples from the model, against its own ones."""
-        answer = self.answer
+        """Scores of other samples from the model, against its own ones."""
+        answer, K = self.answer, self.K
+        X = extended(answer["X_new"])
+        if not answer["precomputed"]:
+            K = kernel_matrix(answer["kernel"], X, self.X)
         columns = zip(answer["b"], range(len(self.tables)), strict=True)
-        scores = np.stack([self._model_score(place) - (b if self._adds_b() else 0.0) for b, place in columns], axis=1)
-        answer["score_error"] = self._score_error()
+        scores = np.stack(
+            [self._model_score(place, X, K) - (b if self._adds_b() else 0.0) for b, place in columns], axis=1
+        )
+        answer["score_error"] = self._score_error(X, float(np.abs(K).max()))
         given = answer["rank_scores"] if "rank_scores" in answer else answer["decision_function"]
         given = np.asarray(given, dtype=np.float64).reshape(len(scores), -1)
         if given.shape == scores.shape and not answer.get("votes"):
@@ -169,25 +174,25 @@ class _Court:
         """Whether the scores that the model gives have the intercept in them."""
         return self.answer["thresholds"] is None
 
-    def _model_score(self, place: int) -> np.ndarray:
+    def _model_score(self, place: int, X: np.ndarray, K: np.ndarray) -> np.ndarray:
         if self.answer["linear"]:
-            return self.X @ self.answer["coef"][place].astype(Extended)
-        return self.K @ self.answer["beta"][place].astype(Extended)
+            return X @ self.answer["coef"][place].astype(Extended)
+        return K @ self.answer["beta"][place].astype(Extended)
 
-    def _score_error(self) -> float:
+    def _score_error(self, X: np.ndarray, largest: float) -> float:
         unit = FLOAT32_SCORES if self.answer["float32"] else FLOAT64_ROUNDINGS**2 * np.finfo(float).eps
         if self.answer["linear"]:
-            reach = max(float((np.abs(self.X) @ np.abs(coef)).max()) for coef in self.answer["coef"])
+            reach = max(float((np.abs(X) @ np.abs(coef)).max()) for coef in self.answer["coef"])
         else:
-            reach = self._condition() * self.largest * max(float(np.abs(beta).sum()) for beta in self.answer["beta"])
+            reach = self._condition(X) * largest * max(float(np.abs(beta).sum()) for beta in self.answer["beta"])
         return unit * (reach + max(float(np.abs(b).max(initial=0.0)) for b in self.answer["b"])) + 1e-300
 
-    def _condition(self) -> float:
+    def _condition(self, X: np.ndarray) -> float:
         """How much of the rounding of ‖x‖² gets into exp(−gamma ‖x − y‖²) by way of squares and products, which is
         how sparse samples, that can't be centred, are compared."""
         if self.answer["kernel"]["name"] != "rbf" or not sp.issparse(self.answer["X"]):
             return 1.0
-        return 1.0 + float(self.answer["kernel"]["gamma"] * (self.X**2).sum(axis=1).max())
+        return 1.0 + float(self.answer["kernel"]["gamma"] * (X**2).sum(axis=1).max())
 
     def _check_optimum(self) -> None:
         """Clarabel's optimum lies between dual and primal; not for kernels that are not positive semidefinite."""

@@ -33,6 +33,7 @@ REGISTRY = (
     "scaling",
     "search",
     "smo-speed",
+    "soak",
     "streaming",
     "svor-agreement",
 )

@@ -253,7 +253,7 @@ def claims(soak: Soak, bench: Bench) -> list[Row]:
     return [
         row("works done", sum(soak.done.values()), minutes=minutes, threads=N_THREADS, **counts),
         row("answers that differ from their recomputation", len(faults["wrong"]), at_most=0, **_told(faults["wrong"])),
-        row("fits without a limit that did not converge", len(unconverged), at_most=0, **_told(unconverged)),
+        row("fits that no limit ended and that did not converge", len(unconverged), at_most=0, **_told(unconverged)),
         row("unexpected exceptions", len(faults["unexpected"]), at_most=0, **_told(faults["unexpected"])),
         row("works that hung", len(faults["hung"]), at_most=0, **_told(faults["hung"])),
         row("files not whole, or left behind", len(faults["files"]), at_most=0, **_told(faults["files"])),

@@ -34,6 +34,7 @@ REGISTRY = (
     "scaling",
     "search",
     "smo-speed",
+    "soak",
     "streaming",
     "svor-agreement",
 )

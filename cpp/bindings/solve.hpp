@@ -34,9 +34,10 @@ struct Cache {
 /// Runs `solver(cache, variables, monitor)` without the interpreter's lock.
 template <class Solver>
 Outcome solve(const Cache& cache, const LiveArrays& live, const nb::object& watch, Solver solver) {
+  const Call call;
   Monitor monitor = monitor_by(watch);
   if (const Index every = nb::cast<Index>(watch.attr("report_every")); every > 0) monitor.report_every(every);
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return std::visit([&](const auto& rows) { return solver(*rows, live.variables(), monitor); }, cache.rows);
 }
 

@@ -15,6 +15,7 @@ from ordsvm.checks import Precision
 from ordsvm.kernels.matrix import KernelMatrix
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
+from ordsvm.solvers.kernel.proof_time import ProofTime
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import Solution
 
@@ -166,6 +167,9 @@ class Run:
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
         self._earlier = (0, 0)
         self._proof: _Proof | None = None
+        self._proof_time: ProofTime | None = None
+        if control.time_limit is not None:
+            self._proof_time = ProofTime(lambda beta: matrix.product(beta, control.n_threads), control.time_limit)
 
     # What the core calls while it works
 
@@ -176,6 +180,8 @@ class Run:
     def report(self, steps: int, kernel_rows: int) -> bool:
         """Called by a running solver about twenty times a second; True stops it."""
         self.count(steps, kernel_rows)
+        if self._proof_time is not None:
+            self.recorder.reserved = self._proof_time.seconds(self.problem.beta(self.alpha))
         if not self.out_of_time() and self.recorder.look_is_due(self.n_iter):
             began = time.perf_counter()
             self.recorder.look(self._current_proof(), self._counts(), self.alpha, began)
@@ -248,6 +254,7 @@ class Run:
             if recorder.status not in ("converged", "precision") and best is not None:
                 recorder.best_look, self.alpha[:] = best
         if recorder.stopped:
+            self.alpha[:] = self.problem.repair(self.alpha)  # or `solution` would have to compute the scores again
             self.score[:] = self.exact_scores()
 
     def exact_scores(self) -> Floats:

@@ -12,6 +12,7 @@ from ordsvm.solvers.kernel.asyorgcd import AsyORGCD
 from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.decomposition.decomposition import Decomposition
 from ordsvm.solvers.kernel.gcd import GCD
+from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.kernel.parsmo import ParsmoCache, ParsmoLight
 from ordsvm.solvers.kernel.run import Solver
 from ordsvm.solvers.kernel.smo import SMO
@@ -20,7 +21,18 @@ from ordsvm.solvers.linear.rank_dcd import RankDCD
 
 LinearSolver = RankDCD | DCD1 | DCD2
 
-KINDS: tuple[type[Solver], ...] = (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD, ParsmoLight, ParsmoCache, Decomposition)
+KINDS: tuple[type[Solver], ...] = (
+    SMO,
+    GCD,
+    Block,
+    AsyGCD,
+    AsyAGCD,
+    AsyORGCD,
+    ParsmoLight,
+    ParsmoCache,
+    Decomposition,
+    InteriorPoint,
+)
 SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in KINDS}
 LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (RankDCD, DCD1, DCD2)}
 

@@ -56,15 +56,20 @@ def prove(table: Table, alpha: np.ndarray, b: np.ndarray, scored: Scored) -> Pro
     alpha, b = alpha.astype(Extended), b.astype(Extended)
     gamma = gamma_of(table, alpha)
     penalised = table.treatment == "penalized"
-    loss = np.maximum(0, -_slope(table, scored.model_score, b))
-    paid = (table.cap * (loss**2 if table.squared else loss)).sum()
-    primal = 0.5 * (scored.model_norm + penalised * (b**2).sum()) + paid
-    if table.treatment == "ordered" and np.any(np.diff(b) < 0):
-        primal = Extended(np.inf)
+    objective = primal(table, scored.model_norm, scored.model_score, b)
     bend = (alpha**2 / (4 * table.cap)).sum() if table.squared else 0.0
     dual = (table.offset * alpha).sum() - bend - 0.5 * (scored.dual_norm + penalised * (gamma**2).sum())
     violation = _violation(table, alpha, b, gamma, scored.dual_score)
-    return Proof(float(primal), float(dual), float(primal - dual), violation, _infeasible(table, alpha, gamma))
+    return Proof(float(objective), float(dual), float(objective - dual), violation, _infeasible(table, alpha, gamma))
+
+
+def primal(table: Table, norm: float, score: np.ndarray, b: np.ndarray) -> np.longdouble:
+    """½‖w‖² [+ ½‖b‖²] + Σ c max(0, o − s (f − b)), squared or not; infinite where ordered thresholds are not."""
+    if table.treatment == "ordered" and np.any(np.diff(b) < 0):
+        return Extended(np.inf)
+    loss = np.maximum(0, -_slope(table, score.astype(Extended), b.astype(Extended)))
+    paid = (table.cap * (loss**2 if table.squared else loss)).sum()
+    return 0.5 * (norm + (table.treatment == "penalized") * (b.astype(Extended) ** 2).sum()) + paid
 
 
 def _slope(table: Table, score: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@
 #include "bindings/bind.hpp"
 #include "kernels/tiles/part.hpp"
 #include "kernels/tiles/product.hpp"
-#include "kernels/tiles/samples.hpp"
+#include "kernels/tiles/value_bound.hpp"
 #include "optimality/score_state.hpp"
 
 namespace ordsvm {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "base/stopping.hpp"
@@ -21,7 +22,10 @@ struct HingeArrays {
 struct LiveArrays {
   Vector<double> alpha, score, threshold;
   Vector<Index> active;
-  Variables variables() const { return {span(alpha), span(score), span(threshold), span(active)}; }
+  std::optional<Vector<double>> error;
+  Variables variables() const {
+    return {span(alpha), span(score), span(threshold), span(active), error ? span(*error) : std::span<double>()};
+  }
 };
 
 /// A cache of rows in float or double, which may serve several solves. It holds on to Python's rows itself, so that

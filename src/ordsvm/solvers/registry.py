@@ -13,6 +13,7 @@ from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.decomposition.decomposition import Decomposition
 from ordsvm.solvers.kernel.gcd import GCD
 from ordsvm.solvers.kernel.parsmo import ParsmoCache, ParsmoLight
+from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.dcd import DCD1, DCD2
@@ -20,7 +21,7 @@ from ordsvm.solvers.linear.rank_dcd import RankDCD
 
 LinearSolver = RankDCD | DCD1 | DCD2
 
-KINDS: tuple[type[Solver], ...] = (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD, ParsmoLight, ParsmoCache, Decomposition)
+KINDS: tuple[type[Solver], ...] = (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD, ParsmoLight, ParsmoCache, Decomposition, ProximalNewton)
 SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in KINDS}
 LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (RankDCD, DCD1, DCD2)}
 

@@ -36,6 +36,7 @@ from ordsvm.solvers import (
     Decomposition,
     ParsmoCache,
     ParsmoLight,
+    ProximalNewton,
     RankDCD,
 )
 
@@ -68,6 +69,7 @@ __all__ = [
     "ParsmoCache",
     "ParsmoLight",
     "Progress",
+    "ProximalNewton",
     "RankDCD",
     "RedSVM",
     "RoundedRegressor",

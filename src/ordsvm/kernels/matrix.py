@@ -44,9 +44,7 @@ class KernelMatrix:
     array([1.   , 0.607])
     """
 
-    def __init__(
-        self, rows: _core.Rows, cache_size: float = 200.0, source: tuple[Kernel, Any] | None = None
-    ) -> None:
+    def __init__(self, rows: _core.Rows, cache_size: float = 200.0, source: tuple[Kernel, Any] | None = None) -> None:
         needed, budget = 2 * 8 * len(rows), cache_size * 2**20
         if budget < needed:
             raise ValueError(

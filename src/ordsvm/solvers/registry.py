@@ -21,7 +21,18 @@ from ordsvm.solvers.linear.rank_dcd import RankDCD
 
 LinearSolver = RankDCD | DCD1 | DCD2
 
-KINDS: tuple[type[Solver], ...] = (SMO, GCD, Block, AsyGCD, AsyAGCD, AsyORGCD, ParsmoLight, ParsmoCache, Decomposition, ProximalNewton)
+KINDS: tuple[type[Solver], ...] = (
+    SMO,
+    GCD,
+    Block,
+    AsyGCD,
+    AsyAGCD,
+    AsyORGCD,
+    ParsmoLight,
+    ParsmoCache,
+    Decomposition,
+    ProximalNewton,
+)
 SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in KINDS}
 LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (RankDCD, DCD1, DCD2)}
 

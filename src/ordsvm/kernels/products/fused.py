@@ -27,8 +27,8 @@ BLOCKS_WANTED = 132 * 16  # programs that fill a GPU
 
 
 @triton.jit
-def _split_tile(HIGH, LOW, start, at, mask, WIDTH: tl.constexpr, STRIDE: tl.constexpr):
-    """WIDTH features of some samples from the start-th on, in both parts."""
+def _row_tile(HIGH, LOW, start, at, mask, WIDTH: tl.constexpr, STRIDE: tl.constexpr):
+    """WIDTH features of some samples from the start-th on, in both parts: a row for every sample."""
     place = at.to(tl.int64)[:, None] * STRIDE + start + tl.arange(0, WIDTH)[None, :]
     high = tl.load(HIGH + place, mask=mask[:, None], other=0.0)
     low = tl.load(LOW + place, mask=mask[:, None], other=0.0)
@@ -36,11 +36,20 @@ def _split_tile(HIGH, LOW, start, at, mask, WIDTH: tl.constexpr, STRIDE: tl.cons
 
 
 @triton.jit
+def _column_tile(HIGH, LOW, start, at, mask, WIDTH: tl.constexpr, STRIDE: tl.constexpr):
+    """The same with a column for every sample."""
+    place = at.to(tl.int64)[None, :] * STRIDE + start + tl.arange(0, WIDTH)[:, None]
+    high = tl.load(HIGH + place, mask=mask[None, :], other=0.0)
+    low = tl.load(LOW + place, mask=mask[None, :], other=0.0)
+    return high, low
+
+
+@triton.jit
 def _add_products(sums, x_high, x_low, y_high, y_low):
     """The three leading products of two numbers in two parts each."""
-    sums = tl.dot(x_high, tl.trans(y_high), sums)
-    sums = tl.dot(x_high, tl.trans(y_low), sums)
-    return tl.dot(x_low, tl.trans(y_high), sums)
+    sums = tl.dot(x_high, y_high, sums)
+    sums = tl.dot(x_high, y_low, sums)
+    return tl.dot(x_low, y_high, sums)
 
 
 @triton.jit
@@ -58,9 +67,9 @@ def _gaussian_by_products(
     row_there = i < n_rows
     x_norm = tl.load(X_NORM + i, mask=row_there, other=0.0)
     if not WIDE:
-        x1h, x1l = _split_tile(X_HIGH, X_LOW, 0, i, row_there, FIRST, stride)
+        x1h, x1l = _row_tile(X_HIGH, X_LOW, 0, i, row_there, FIRST, stride)
         if SECOND > 0:
-            x2h, x2l = _split_tile(X_HIGH, X_LOW, FIRST, i, row_there, SECOND, stride)
+            x2h, x2l = _row_tile(X_HIGH, X_LOW, FIRST, i, row_there, SECOND, stride)
     total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     begin = tl.program_id(1) * chunk
     end = tl.minimum(begin + chunk, n_columns)
@@ -70,14 +79,14 @@ def _gaussian_by_products(
         inner = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
         if WIDE:
             for feature in range(0, SECOND, FIRST):
-                xh, xl = _split_tile(X_HIGH, X_LOW, feature, i, row_there, FIRST, stride)
-                yh, yl = _split_tile(Y_HIGH, Y_LOW, feature, j, column_there, FIRST, stride)
+                xh, xl = _row_tile(X_HIGH, X_LOW, feature, i, row_there, FIRST, stride)
+                yh, yl = _column_tile(Y_HIGH, Y_LOW, feature, j, column_there, FIRST, stride)
                 inner = _add_products(inner, xh, xl, yh, yl)
         else:
-            yh, yl = _split_tile(Y_HIGH, Y_LOW, 0, j, column_there, FIRST, stride)
+            yh, yl = _column_tile(Y_HIGH, Y_LOW, 0, j, column_there, FIRST, stride)
             inner = _add_products(inner, x1h, x1l, yh, yl)
             if SECOND > 0:
-                yh, yl = _split_tile(Y_HIGH, Y_LOW, FIRST, j, column_there, SECOND, stride)
+                yh, yl = _column_tile(Y_HIGH, Y_LOW, FIRST, j, column_there, SECOND, stride)
                 inner = _add_products(inner, x2h, x2l, yh, yl)
         y_norm = tl.load(Y_NORM + j, mask=column_there, other=0.0)
         v = tl.load(V + j, mask=column_there, other=0.0)
@@ -112,29 +121,43 @@ def _gaussian_by_differences(
 
 @triton.jit
 def _gaussian_exact(
-    X, Y, V, OUT, n_rows, n_columns, chunk,
-    FEATURES: tl.constexpr, STRIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    X, X_NORM, Y, Y_NORM, V, OUT, n_rows, n_columns, chunk,
+    FIRST: tl.constexpr, SECOND: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """OUT[i] += Σ_j exp(x·y − ½‖x‖² − ½‖y‖²) V[j] in float64; the column after the features is −½‖x‖²."""
+    """OUT[i] += Σ_j exp(x·y − X_NORM − Y_NORM) V[j] over a chunk of columns, in float64; features as above."""
+    stride: tl.constexpr = SECOND if WIDE else FIRST + SECOND
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     row_there = i < n_rows
-    x_norm = tl.load(X + i.to(tl.int64) * STRIDE + STRIDE - 1, mask=row_there, other=0.0)
+    x_row = X + i.to(tl.int64)[:, None] * stride
+    q1 = tl.arange(0, FIRST)
+    x_norm = tl.load(X_NORM + i, mask=row_there, other=0.0)
+    if not WIDE:
+        x1 = tl.load(x_row + q1[None, :], mask=row_there[:, None], other=0.0)
+        if SECOND > 0:
+            q2 = FIRST + tl.arange(0, SECOND)
+            x2 = tl.load(x_row + q2[None, :], mask=row_there[:, None], other=0.0)
     total = tl.zeros((ROWS, COLUMNS), dtype=tl.float64)
     begin = tl.program_id(1) * chunk
     end = tl.minimum(begin + chunk, n_columns)
     for start in range(begin, end, COLUMNS):
         j = start + tl.arange(0, COLUMNS)
         column_there = j < end
+        y_column = Y + j.to(tl.int64)[None, :] * stride
         inner = tl.zeros((ROWS, COLUMNS), dtype=tl.float64)
-        for feature in range(0, STRIDE - 1, FEATURES):
-            q = feature + tl.arange(0, FEATURES)
-            there = q < STRIDE - 1
-            x = tl.load(X + i.to(tl.int64)[:, None] * STRIDE + q[None, :], mask=row_there[:, None] & there[None, :], other=0.0)
-            y = tl.load(Y + j.to(tl.int64)[None, :] * STRIDE + q[:, None], mask=column_there[None, :] & there[:, None], other=0.0)
-            inner = tl.dot(x, y, inner, out_dtype=tl.float64)
-        y_norm = tl.load(Y + j.to(tl.int64) * STRIDE + STRIDE - 1, mask=column_there, other=0.0)
+        if WIDE:
+            for feature in range(0, SECOND, FIRST):
+                x = tl.load(x_row + feature + q1[None, :], mask=row_there[:, None], other=0.0)
+                y = tl.load(y_column + feature + q1[:, None], mask=column_there[None, :], other=0.0)
+                inner = tl.dot(x, y, inner, out_dtype=tl.float64)
+        else:
+            y = tl.load(y_column + q1[:, None], mask=column_there[None, :], other=0.0)
+            inner = tl.dot(x1, y, inner, out_dtype=tl.float64)
+            if SECOND > 0:
+                y = tl.load(y_column + q2[:, None], mask=column_there[None, :], other=0.0)
+                inner = tl.dot(x2, y, inner, out_dtype=tl.float64)
+        y_norm = tl.load(Y_NORM + j, mask=column_there, other=0.0)
         v = tl.load(V + j, mask=column_there, other=0.0)
-        total += tl.exp(tl.minimum(inner + x_norm[:, None] + y_norm[None, :], 0.0)) * v[None, :]
+        total += tl.exp(tl.minimum(inner - x_norm[:, None] - y_norm[None, :], 0.0)) * v[None, :]
     tl.atomic_add(OUT + i, tl.sum(total, 1), mask=row_there)
 
 
@@ -145,12 +168,14 @@ class FusedGaussianProducts(GaussianProducts):
         super().__init__(library, samples, order, gamma)
         scaled = self.samples[:, :-1] * math.sqrt(math.log2(math.e))  # exponents of 2
         n_features = scaled.shape[1]
+        self._first, self._second, self._wide = feature_blocks(n_features)
+        padded = self._second if self._wide else self._first + self._second
+        self._padded = torch.nn.functional.pad(self.samples[:, :-1], (0, padded - n_features))
+        self._norm = -self.samples[:, -1].contiguous()
         self._by_differences = n_features <= FEW_FEATURES
         if self._by_differences:
             self._forms = ((scaled / math.sqrt(2)).T.to(torch.float32).contiguous(),)
             return
-        self._first, self._second, self._wide = feature_blocks(n_features)
-        padded = self._second if self._wide else self._first + self._second
         top = float(scaled.abs().max())
         up = 2.0 ** math.floor(math.log2(LARGEST_HALF / top)) if top > 0 else 1.0
         self._scale = 1 / up**2
@@ -187,7 +212,8 @@ class FusedGaussianProducts(GaussianProducts):
             grid, chunk = _grid(rows.size, columns.size, 128, CHUNK, 32)
             _gaussian_by_products[grid](
                 *rows.forms, *columns.forms, weights, out, rows.size, columns.size, chunk, self._scale,
-                FIRST=self._first, SECOND=self._second, WIDE=self._wide, ROWS=128, COLUMNS=32, num_warps=4, num_stages=4,
+                FIRST=self._first, SECOND=self._second, WIDE=self._wide,
+                ROWS=128, COLUMNS=32, num_warps=4, num_stages=4,
             )  # fmt: skip
         return out
 
@@ -196,11 +222,13 @@ class FusedGaussianProducts(GaussianProducts):
         if columns.size == 0 or rows.size == 0:
             return out
         self.n_values += rows.size * columns.size
-        x, y = self.samples[rows.which], self.samples[columns.which]
+        x, x_norm = self._padded[rows.which], self._norm[rows.which]
+        y, y_norm = self._padded[columns.which], self._norm[columns.which]
         grid, chunk = _grid(rows.size, columns.size, 64, 16 * CHUNK, 32)
         _gaussian_exact[grid](
-            x, y, values, out, rows.size, columns.size, chunk,
-            FEATURES=16, STRIDE=x.shape[1], ROWS=64, COLUMNS=32, num_warps=4, num_stages=2,
+            x, x_norm, y, y_norm, values, out, rows.size, columns.size, chunk,
+            FIRST=min(16, self._first) if self._wide else self._first, SECOND=self._second, WIDE=self._wide,
+            ROWS=64, COLUMNS=32, num_warps=4, num_stages=2,
         )  # fmt: skip
         return out
 
@@ -222,7 +250,7 @@ def feature_blocks(n_features: int) -> tuple[int, int, bool]:
 
 def _grid(n_rows: int, n_columns: int, row_tile: int, most: int, column_tile: int) -> tuple[tuple[int, int], int]:
     """Programs by tiles of rows and chunks of columns: enough of them to fill the device."""
-    tiles = -(-n_rows // row_tile)
-    chunks = max(-(-n_columns // most), min(-(-BLOCKS_WANTED // tiles), -(-n_columns // 512)))
-    chunk = -(-(-(-n_columns // chunks)) // column_tile) * column_tile
-    return (tiles, -(-n_columns // chunk)), chunk
+    tiles = triton.cdiv(n_rows, row_tile)
+    chunks = max(triton.cdiv(n_columns, most), min(triton.cdiv(BLOCKS_WANTED, tiles), triton.cdiv(n_columns, 512)))
+    chunk = triton.cdiv(triton.cdiv(n_columns, chunks), column_tile) * column_tile
+    return (tiles, triton.cdiv(n_columns, chunk)), chunk

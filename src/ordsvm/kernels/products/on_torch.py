@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import scipy.sparse as sp
 
 from ordsvm._typing import Ints
@@ -198,4 +197,4 @@ def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: I
 
 
 def _dense(samples: Any) -> Any:
-    return samples.toarray() if sp.issparse(samples) else samples if not isinstance(samples, list) else np.array(samples)
+    return samples.toarray() if sp.issparse(samples) else samples

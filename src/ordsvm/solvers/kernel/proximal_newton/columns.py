@@ -1,4 +1,4 @@
-"""The table of hinges as columns: a row for every sample, a column for every hinge that a sample may have at a threshold.
+"""The table of hinges as columns: a row for every sample, a column for every hinge that one may have at a threshold.
 
 Devices work on whole columns; where a sample has no hinge in a column, its cap there is 0.
 """

@@ -61,6 +61,7 @@ class Judged:
 
     alpha: Array
     beta: Array
+    score: Array
     b: Array
     violation: float
     relative_gap: float
@@ -128,8 +129,8 @@ class Level:
         r_free, g_free = r[free], g[free]
         shift = mean @ (inverse @ (r_b + r_free @ mean))
         right = -D * r_free - g_free - shift
-        size = _step_size(r_b @ (inverse @ (r_b + r_free @ mean)) - r_free @ g_free - r[outside] @ g[outside],
-                          g_free + D * r_free + shift, r_free, right)
+        still = r_b @ (inverse @ (r_b + r_free @ mean)) - r_free @ g_free - r[outside] @ g[outside]
+        size = _step_size(still, r_free, right)
         system = NewtonSystem(library, self.products, free, D, low_rank)
         x = self._solve(system, right, size, accuracy)
         db = -(inverse @ (r_b + (r_free + x) @ mean))
@@ -167,6 +168,11 @@ class Level:
         own, gamma = self.columns.sums(stage.alpha(there.score, there.b))
         return float((there.beta - own) @ to.score + self.term.residual(there.b, gamma) @ to.b)
 
+    def moves_nothing(self, direction: Direction, least: float) -> bool:
+        """Whether neither scores nor thresholds change by as much as `least`."""
+        to = direction.to
+        return bool((abs(to.score) < least).all()) and bool((abs(to.b) < least).all())
+
     def step_length(self, stage: Stage, at: Iterate, direction: Direction, slope: float) -> float:
         """1 where a whole step does not go far uphill, else where the slope is about 0."""
         left, right, left_slope = 0.0, 1.0, slope
@@ -203,7 +209,7 @@ class Level:
         primal = 0.5 * (beta @ score) + loss + (0.5 * (b @ b) if self.term.is_penalised else 0.0)
         violating = self._violations(alpha, slope).max()
         gap, primal, violation = library.floats(gap, primal, violating)
-        return Judged(alpha, beta, b, violation, gap / primal if primal > 0 else 0.0, is_consistent)
+        return Judged(alpha, beta, score, b, violation, gap / primal if primal > 0 else 0.0, is_consistent)
 
     def _violations(self, alpha: Array, slope: Array) -> Array:
         """|Projected gradient| of every hinge."""
@@ -213,14 +219,14 @@ class Level:
         return size * self.library.number(cap > 0)
 
 
-def _step_size(constant: Array, linear: Array, r: Array, right: Array) -> Callable[[Array, Array], Array]:
+def _step_size(still: Array, r: Array, right: Array) -> Callable[[Array, Array], Array]:
     """The square of a Newton step's size, −r'df − r_b'db, for a solution x and what it leaves of the right side.
 
-    K x = right − residual − D x − EE'x, and EE'r + Dw T r_b = Dw T (r_b + (Dw)'r), so that it takes two products.
+    `still`: its value at x = 0. K x = right − residual − D x − EE'x, and all that is linear in x adds up to −right'x.
     """
-    constant = constant - r @ right
+    constant = still - r @ right
 
     def size(x: Array, residual: Array) -> Array:
-        return constant + linear @ x + r @ residual
+        return constant - right @ x + r @ residual
 
     return size

@@ -13,7 +13,7 @@ MOST_BISECTIONS = 60
 
 @dataclass
 class Stage:
-    """A stage of the method: centre α̂ and width h, which is half the range of slopes over which α goes from 0 to cap."""
+    """A stage of the method: centre α̂ and width h, half the range of slopes over which α goes from 0 to its cap."""
 
     library: ArrayLibrary
     columns: Columns

@@ -48,8 +48,8 @@ class Nystroem:
 
 
 class Accuracy(NamedTuple):
-    """When conjugate gradients end: where the error in the norm of Newton's model, ‖ρ‖ by D⁻¹, is `share` of the size of
-    the step, or ρ is nowhere above `least` and its norm a fifth of that size."""
+    """When conjugate gradients end: where the error ρ in the norm of Newton's model, that of D⁻¹, is `share` of the
+    size of the step, or ρ is nowhere above `least` and its norm a fifth of that size."""
 
     share: float
     least: float

@@ -19,11 +19,11 @@ from typing import ClassVar
 import numpy as np
 
 from ordsvm import _core
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, TorchLibrary
 from ordsvm.checks import check_count, check_seed_number, usable_threads
-from ordsvm.kernels.products.host import HostProducts, KernelProducts
 from ordsvm.kernels.products.device_matrix import DeviceMatrix
+from ordsvm.kernels.products.host import HostProducts, KernelProducts
 from ordsvm.kernels.products.on_torch import torch_products
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
@@ -44,6 +44,8 @@ RESIDUAL_SHARE = 0.1  # of the Nyström residual times the cap: below this width
 MOST_STEPS = 6  # of a stage
 LOOSE, TIGHT = 0.1, 0.02  # accuracy of systems, far from the end and near it
 MOST_STAGES_WITHOUT_GAIN = 40
+STAGES_BEFORE_TRIAL = 6  # without gain, after which the exact certificate is tried: it may have better thresholds
+NO_MOVE = 1e-3  # share of the tolerance
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class ProximalNewton:
     seed : int, default=0
         Seed of the order in which samples make up levels, and of the drawn ones.
     device : str, default="cpu"
-        "cpu": the core and NumPy. "cuda", "cuda:1" and so on: torch on that GPU; "torch:cpu": torch on the CPU, for tests.
+        "cpu": the core and NumPy. "cuda", "cuda:1" and so on: torch on that GPU. "torch:cpu": torch on the CPU, which
+        tests use.
 
     Attributes
     ----------
@@ -107,6 +110,11 @@ class ProximalNewton:
         run : Run
             The problem, the kernel matrix and the state that the solver brings to the optimum.
         """
+        if run.matrix.source is not None and not run.matrix.source[0].positive_semidefinite:
+            raise ValueError(
+                "solver='proximal-newton' needs a positive semidefinite kernel, which the sigmoid is not: its systems "
+                "would have no solution. Use solver='smo'."
+            )
         if run.control.monitor is not None:
             run.look_every(1)
         order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
@@ -159,7 +167,7 @@ class Method:
         for size in sizes:
             factor = math.sqrt(self.problem.n_samples / size)
             columns = self.columns.first(size, factor)
-            term = ThresholdTerm(self.library, self.problem.treatment, start.b, self.run.matrix.largest)
+            term = ThresholdTerm(self.library, self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
             level = Level(self.library, self.products, columns, term, self.effort)
             start = self._carried(level, start)
             centre = columns.table(self.library.array(self.run.alpha)) if self.run.alpha.any() else 0.5 * columns.cap
@@ -173,10 +181,7 @@ class Method:
         """β of the α to start from, and thresholds that suit its scores."""
         alpha, score = self.run.alpha, self.run.score
         array = self.library.array
-        if self.problem.treatment is Treatment.NONE:
-            b = np.zeros(0)
-        else:
-            b = self.problem.best_thresholds(alpha, score)
+        b = np.zeros(0) if self.problem.treatment is Treatment.NONE else self.problem.best_thresholds(alpha, score)
         return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), array(b))
 
     def _carried(self, level: Level, start: Iterate) -> Iterate:
@@ -220,11 +225,9 @@ class Stages:
         while True:
             is_full, direction = self._stage()
             judged = self.level.judge(self.stage, self.at)
-            certified = False
-            if self._is_good(judged):
-                certified = self._certify(judged)
-                if certified:
-                    return _core.Status.converged
+            is_stuck = n_without_gain % STAGES_BEFORE_TRIAL == STAGES_BEFORE_TRIAL - 1
+            if (self._is_good(judged) or is_stuck) and self._certify(judged):
+                return _core.Status.converged
             if self._report(judged):
                 return _core.Status.stopped
             if self._is_over_limit():
@@ -257,7 +260,10 @@ class Stages:
         if not slope < 0 and self.accuracy < LOOSE:
             direction = level.steepest(stage, self.at)
             slope = level.slope(stage, self.at, direction, 0.0)
-        step = level.step_length(stage, self.at, direction, slope) if slope < 0 else 0.0
+        if slope < 0:
+            step = level.step_length(stage, self.at, direction, slope)
+        else:  # where K does not see the direction, nothing but β changes
+            step = 1.0 if level.moves_nothing(direction, NO_MOVE * self.tol) else 0.0
         if step < 0.9 and self.violation < math.inf and direction.n_outside <= 0.01 * direction.n_free + 10:
             judged = level.judge(stage, self.at.moved(direction, 1.0))  # the objective is all rounding near the end
             if judged.is_consistent and judged.violation <= max(0.8 * self.tol, 0.7 * self.violation):
@@ -304,24 +310,24 @@ class Stages:
         self.stage = Stage(self.stage.library, self.stage.columns, judged.alpha, max(self.stage.width, 8 * error))
         return False
 
-    def _put(self, judged: Judged) -> None:
-        """α and its exact scores into the run."""
+    def _put(self, judged: Judged, exact: bool = True) -> None:
+        """α and its scores into the run; for a look, those at hand."""
         method = self.method
         alpha = method.library.host(self.level.columns.flat(judged.alpha))
-        target = method.library.host(self.level.term.target(judged.b))
-        alpha = settled(method.problem, alpha, target)
-        beta = method.library.array(method.problem.beta(alpha)[method.order])
-        score = np.empty(method.problem.n_samples)
-        score[method.library.host(method.library.index(method.order))] = method.library.host(
-            self.level.scores(beta, exact=True)
-        )
+        alpha = settled(method.problem, alpha, method.library.host(self.level.term.mu(judged.b)) > 0)
+        if exact:
+            method.run.alpha[:] = alpha
+            score = method.run.exact_scores()
+        else:
+            score = np.empty(method.problem.n_samples)
+            score[method.order] = method.library.host(judged.score)
         method.run.move_to(alpha, score)
 
     def _report(self, judged: Judged) -> bool:
         run, method = self.method.run, self.method
         rows = method.products.n_values // max(1, method.problem.n_samples)
         if run.recorder.look_is_due(method.steps):
-            self._put(judged)
+            self._put(judged, exact=False)
         return run.report(method.steps, rows)
 
     def _is_over_limit(self) -> bool:
@@ -329,16 +335,23 @@ class Stages:
         return 0 <= limit <= self.method.steps
 
 
-def settled(problem: Problem, alpha: Floats, target: Floats) -> Floats:
-    """α with the γ of free or ordered thresholds, which hinges between their bounds make up for."""
+def settled(problem: Problem, alpha: Floats, tied: Flags) -> Floats:
+    """α that is feasible for free or ordered thresholds: hinges between their bounds make up for what γ is off by.
+
+    tied: whether the order ties a threshold to the next. The γ of tied thresholds need only add up to 0.
+    """
     if problem.treatment in (Treatment.NONE, Treatment.PENALIZED):
         return alpha
     h = problem.hinges
-    missing = (target - problem.gamma(alpha))[h.threshold] * h.sign  # > 0: α should rise
+    group = np.arange(problem.n_thresholds)
+    group[1 : len(tied) + 1] -= np.cumsum(tied)
+    n_groups = int(group[-1]) + 1
+    of_hinge = group[h.threshold]
+    missing = -np.bincount(group, problem.gamma(alpha), n_groups)[of_hinge] * h.sign  # > 0: α should rise
     room = np.where((alpha > 0) & (alpha < h.cap), np.where(missing > 0, h.cap - alpha, alpha), 0.0)
-    whole = np.bincount(h.threshold, room, problem.n_thresholds)[h.threshold]
+    whole = np.bincount(of_hinge, room, n_groups)[of_hinge]
     share = np.divide(room, whole, out=np.zeros_like(room), where=whole > 2 * np.abs(missing))
-    return alpha + missing * share
+    return problem.repair(alpha + missing * share)
 
 
 def _spread(problem: Problem) -> float:

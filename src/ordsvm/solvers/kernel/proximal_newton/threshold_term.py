@@ -1,9 +1,9 @@
 """What the thresholds add to the problem that Newton's method solves in a stage.
 
-    penalised   ½‖b‖²
-    free        ½ρ‖b − b̂‖², a proximal term whose centre b̂ moves to b after every stage, so that γ → 0
-    ordered     the same, and multipliers μ of b_k ≤ b_{k+1}: μ = max(0, μ̂ − τ(b_{k+1} − b_k)), with μ̂ = μ after a stage
-    none        nothing: there is no b
+penalised   ½‖b‖²
+free        ½ρ‖b − b̂‖², a proximal term whose centre b̂ moves to b after every stage, so that γ → 0
+ordered     the same, and multipliers μ of b_k ≤ b_{k+1}: μ = max(0, μ̂ − τ(b_{k+1} − b_k)), with μ̂ = μ after a stage
+none        nothing: there is no b
 """
 
 from __future__ import annotations
@@ -42,10 +42,6 @@ class ThresholdTerm:
     def curvature(self, b: Array) -> Array:
         weights = self._order_weight * self._library.number(self.mu(b) > 0)
         return self.weight * self._library.eye(len(b)) + self._steps.T @ (weights[:, None] * self._steps)
-
-    def target(self, b: Array) -> Array:
-        """γ of a feasible α with these multipliers, where thresholds are not penalised."""
-        return self.mu(b) @ self._steps
 
     def next_stage(self, b: Array, curvature: float) -> None:
         """Moves the centres to b; `curvature`: the largest of a threshold by the hinges."""

@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Threads that wait for each other need the cores to themselves.
 THREADED := $(wildcard tests/test_async*.py)
 
-.PHONY: demo test test-all core-test lint format sanitize bench clean
+.PHONY: demo test test-all core-test lint format sanitize bench campaign clean
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -34,6 +34,14 @@ test-all: $(VENV)/test $(VENV)/bench core-test
 # make bench lists the benchmarks, make bench NAME=smo-speed runs one.
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks $(NAME)
+
+# Random problems over all estimators and solvers, judged by an independent program; RESUME=1 goes on with a seed.
+PROBLEMS ?= 10000
+JOBS ?= 2
+TIME_LIMIT ?= 2
+campaign: $(VENV)/test
+	$(BIN)/python -m benchmarks campaign --problems $(PROBLEMS) --jobs $(JOBS) --time-limit $(TIME_LIMIT) \
+	  $(SEED:%=--seed %) $(RESUME:%=--resume)
 
 # Style, types, directions of imports and includes, words of the glossary, docstrings.
 lint: $(VENV)/lint

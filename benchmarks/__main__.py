@@ -24,6 +24,7 @@ REGISTRY = (
     "auto",
     "before-after",
     "calibration",
+    "campaign",
     "dcd",
     "distributed",
     "early-stopping",

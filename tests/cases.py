@@ -19,6 +19,12 @@ def random_data(seed: int, n: int = 30, n_features: int = 3, n_ranks: int = N_RA
     return X, np.argsort(np.argsort(score)) * n_ranks // n
 
 
+def few_in_the_middle(n: int = 200, seed: int = 0):
+    """Rank 1 is rare: with zero-one costs the threshold below it goes up and the one above it down, past each other."""
+    X, place = random_data(seed, n=n, n_ranks=n)
+    return X, np.searchsorted([0.3 * n, 0.35 * n, 0.8 * n], place, side="right")
+
+
 def v_shaped_cost(n_ranks: int, seed: int) -> np.ndarray:
     """A random cost matrix whose rows fall to 0 on the diagonal and rise after it."""
     steps = np.random.default_rng(seed).uniform(0.2, 2.0, size=(n_ranks, n_ranks))

@@ -15,7 +15,7 @@ import pytest
 from ordsvm import formulations
 from ordsvm.kernels import RBF, Custom, Kernel
 from ordsvm.problem import Problem
-from ordsvm.solvers import AsyORGCD, Control, Solver, solve
+from ordsvm.solvers import AsyAGCD, AsyGCD, AsyORGCD, Control, Solver, solve
 from tests.async_cases import THREE, assert_certified, each_of_three, every_variant, matrix_of, random_problem
 
 
@@ -217,6 +217,35 @@ def test_eight_threads_share_a_cache_of_two_rows(solver):
     assert result.converged
     assert result.kernel_rows > 200
     assert_certified(problem, RBF(0.5)(X, X) @ problem.beta(result.alpha), result)
+
+
+@pytest.mark.parametrize("solver", [AsyGCD(), AsyAGCD(100)], ids=lambda solver: solver.name)
+def test_steps_of_many_threads_at_once_come_to_an_end(solver):
+    """Threads that wait for their rows at the same time step at the same time: without the safeguard violations of 14
+    and 31 were left after 10,000 steps."""
+
+    def kernel(A, B):
+        time.sleep(0.0003)
+        return RBF(0.02)(A, B)
+
+    problem, X = random_problem(24, 100)
+    few_rows = 34 * 4 * 100 / 2**20
+    control = Control(n_threads=32, max_iter=40_000)
+    result = solve(problem, matrix_of(Custom(kernel), X, few_rows), solver, control).result
+    assert result.converged
+    assert_certified(problem, RBF(0.02)(X, X) @ problem.beta(result.alpha), result)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", [AsyGCD(), AsyAGCD()], ids=lambda solver: solver.name)
+def test_many_threads_end_where_rows_do_not_fit_the_cache(solver):
+    """Two threads take 200,000 steps; with 24 and no safeguard the gap stayed, for millions of rows of K."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5))
+    value = np.sin(X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=4000)
+    problem = formulations.svor(np.digitize(value, np.quantile(value, [0.25, 0.5, 0.75])), 4, 1.0)
+    matrix = matrix_of(RBF(0.2), X, 17 * 4 * 4000 / 2**20)
+    assert solve(problem, matrix, solver, Control(n_threads=32, max_iter=1_000_000)).result.converged
 
 
 def test_runs_at_once_in_threads():

@@ -21,7 +21,7 @@ from sklearn.model_selection import GridSearchCV
 import ordsvm
 from ordsvm import distributed as on_dask
 from ordsvm.distributed.cluster import assigned
-from tests.cases import random_data
+from tests.cases import few_in_the_middle, random_data
 
 NAMES = ["LinearNPSVOR", "LinearSVOR", "LinearSVC", "LinearSVR"]
 TOL = 0.02
@@ -53,6 +53,16 @@ def assert_solved(model, X, y, tol=TOL, sample_weight=None):
     alone = getattr(ordsvm, type(model).__name__)(**(model.get_params() | {"tol": tol / 10, "solver": "auto"}))
     optimum = alone.fit(X, y, sample_weight).result_
     assert optimum.objective - optimum.gap <= model.result_.objective <= (1 + 1.2 * tol) * optimum.objective
+
+
+def test_ranks_are_numbers_of_thresholds_below_the_score(client):
+    """Zero-one costs and a rare rank disorder the thresholds; then the rule matters, here and on the workers."""
+    X, y = few_in_the_middle()
+    model = on_dask.LinearSVOR(cost="zero-one").fit(chunks(X, 100, 100), chunks(y, 100, 100), client=client)
+    expected = np.sum(model.decision_function(X)[:, None] > model.thresholds_, axis=1)
+    assert model.thresholds_[0] > model.thresholds_[1]
+    np.testing.assert_array_equal(model.predict(X), expected)
+    np.testing.assert_array_equal(model.predict(chunks(X, 100, 100)).compute(), expected)
 
 
 @pytest.mark.parametrize("name", NAMES)

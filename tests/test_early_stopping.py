@@ -138,7 +138,7 @@ def test_a_run_cut_short_otherwise_returns_to_its_best_look_and_warns(model, sol
 def test_looks_with_a_wide_gap_do_not_count_unless_the_error_falls():
     X, y = data(n=40)
     problem = FORMULATIONS["svor"](y, N_RANKS, 1.0)
-    validation = Validation(X, y, np.ones(40), np.arange(N_RANKS), patience=2)
+    validation = Validation(X, y, np.ones(40), np.arange(N_RANKS), "count", patience=2)
     examination = ValidationErrors(validation, problem, RBF(1.0), X)
     alpha, verdicts = np.zeros(len(problem.hinges)), []
     for gap in (0.9, 0.9, 0.9, 0.51, 0.5, 0.9, 0.1):

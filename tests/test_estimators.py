@@ -254,16 +254,19 @@ def test_thresholds_are_in_order(seed, C):
 
 
 @every_model
-def test_prediction_is_the_first_threshold_above_the_score(model):
+def test_prediction_follows_the_rule_of_the_paper(model):
+    """SVOR counts the thresholds below the score; the others take the first one above it, or the last rank."""
     X, y = random_data(55)
     fitted = model(kernel="linear").fit(X, y)
     for thresholds in ([-1.0, 0.0, 1.0], [0.5, -0.5, 1.0], [2.0, 1.0, 0.0]):  # the last two in disorder
         fitted.thresholds_ = np.array(thresholds)
         score = fitted.decision_function(X)
-        expected = [next((k for k, b in enumerate(thresholds) if f < b), 3) for f in score]
-        np.testing.assert_array_equal(fitted.predict(X), expected)
-    fitted.thresholds_ = np.sort(score[:3])
-    np.testing.assert_array_equal(fitted.predict(X), np.searchsorted(fitted.thresholds_, score, side="right"))
+        counts = [sum(f > b for b in thresholds) for f in score]
+        firsts = [next((k for k, b in enumerate(thresholds) if f < b), 3) for f in score]
+        np.testing.assert_array_equal(fitted.predict(X), counts if model is SVOR else firsts)
+    fitted.thresholds_ = np.sort(score[:3])  # at equality "count" goes below, "first" above
+    side = "left" if model is SVOR else "right"
+    np.testing.assert_array_equal(fitted.predict(X), np.searchsorted(fitted.thresholds_, score, side=side))
 
 
 @every_model

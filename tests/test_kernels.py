@@ -198,9 +198,18 @@ def test_gamma_is_that_of_scikit_learns_svc(format, gamma, dtype):
     assert SVORIM(gamma=gamma).fit(X, y).kernel_.gamma == pytest.approx(expected, rel=1e-5)
 
 
-def test_gamma_of_constant_data_is_one():
-    for X in (np.full((4, 3), 2.0), sp.csr_matrix(np.full((4, 3), 2.0))):
+@pytest.mark.parametrize("value", [2.0, 77.6247116628692])
+def test_gamma_of_constant_data_is_one(value):
+    """Also where their sum, and so their mean, is rounded."""
+    for X in (np.full((187, 1), value), sp.csr_matrix(np.full((187, 1), value))):
         assert gamma_value("scale", X) == 1.0
+
+
+@every_format
+def test_gamma_of_float32_data_far_from_0(format):
+    X = (100.0 + np.random.default_rng(0).normal(size=(40, 3))).astype(np.float32)
+    exact = 1.0 / (3 * X.astype(np.longdouble).var())
+    assert gamma_value("scale", FORMATS[format](X)) == pytest.approx(float(exact), rel=1e-11)
 
 
 @pytest.mark.parametrize("name", ["linear", "rbf", "poly", "sigmoid", "laplacian"])

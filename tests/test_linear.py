@@ -386,14 +386,14 @@ def test_npsvor_predicts_by_the_predictor_in_use():
         np.testing.assert_array_equal(fitted.decision_function(X).argmax(axis=1), fitted.predict(X))
 
 
-def test_svor_predicts_the_first_threshold_above_the_score():
+def test_svor_counts_the_thresholds_below_the_score():
     X, y = data(LinearSVOR, seed=77)
     fitted = LinearSVOR().fit(X, y)
     score = fitted.decision_function(X)
     np.testing.assert_allclose(score, X @ fitted.coef_, atol=1e-12)
     for thresholds in ([-1.0, 0.0, 1.0], [0.5, -0.5, 1.0]):  # the last ones in disorder
         fitted.thresholds_ = np.array(thresholds)
-        expected = [next((k for k, b in enumerate(thresholds) if f < b), 3) for f in score]
+        expected = [sum(f > b for b in thresholds) for f in score]
         np.testing.assert_array_equal(fitted.predict(X), expected)
 
 

@@ -227,10 +227,10 @@ def test_other_files(tmp_path, file):
         load(tmp_path / "none")
 
 
-@pytest.mark.parametrize("version", ["2", "12345678"])
+@pytest.mark.parametrize("version", ["3", "12345678"])
 def test_a_version_from_the_future(file, version):
     forge(file, *contents(file), version=version)
-    with pytest.raises(ModelFileError, match=f"format version {version}.*up to 1: update ordsvm"):
+    with pytest.raises(ModelFileError, match=f"format version {version}.*up to 2: update ordsvm"):
         load(file)
 
 

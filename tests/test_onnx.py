@@ -60,7 +60,7 @@ def test_samples_far_from_zero():
 
 
 def test_disordered_thresholds():
-    """The first threshold above the score decides, whatever comes after it."""
+    """Out of order, the thresholds below the score count, wherever they are among the others."""
     model = SVOR().fit(X, Y)
     model.thresholds_ = model.thresholds_[[1, 2, 0]]
     assert_same(model, NEW)

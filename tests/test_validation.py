@@ -97,7 +97,7 @@ def test_scores_follow_beta(name):
     problem, rng = FORMULATIONS["svor"](y, N_RANKS, 1.0), np.random.default_rng(0)
     container = sp.csr_array if name.endswith("csr") else np.asarray
     samples, rows = (np.arange(60), K) if name == "precomputed" else (container(X), container(X_val))
-    validation = Validation(rows, y_val, np.ones(50), np.arange(N_RANKS), patience=None)
+    validation = Validation(rows, y_val, np.ones(50), np.arange(N_RANKS), "count", patience=None)
     kernel = Precomputed() if name == "precomputed" else kernel
     examination = ValidationErrors(validation, problem, kernel, samples)
     alpha, seen = np.zeros(len(problem.hinges)), set()
@@ -120,7 +120,7 @@ def test_only_samples_that_moved_cost_kernel_values():
         evaluated.append((len(A), len(B)))
         return pairwise_rbf(A, B)
 
-    validation = Validation(X[:10], y[:10], np.ones(10), np.arange(N_RANKS), patience=3)
+    validation = Validation(X[:10], y[:10], np.ones(10), np.arange(N_RANKS), "count", patience=3)
     examination = ValidationErrors(validation, problem, Custom(kernel), X)
     alpha = np.zeros(len(problem.hinges))
     for moved in ([], [4], [], [4, 9, 30]):

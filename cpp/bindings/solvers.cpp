@@ -52,9 +52,9 @@ Outcome solve_asygcd(const HingeArrays& hinges, const Cache& cache, const Limits
 }
 
 Outcome solve_asyorgcd(const HingeArrays& hinges, const Cache& cache, const Limits& limits, const LiveArrays& live,
-                       const nb::object& watch, const Team& team, Index max_inner_steps) {
+                       const nb::object& watch, const Team& team, const OuterIterations& outer) {
   return solve(cache, live, watch, [&](auto& rows, const Variables& variables, Monitor& monitor) {
-    return AsyOrgcd(hinges.hinges, rows, variables, team, max_inner_steps).run(limits, monitor);
+    return AsyOrgcd(hinges.hinges, rows, variables, team, outer).run(limits, monitor);
   });
 }
 
@@ -97,15 +97,21 @@ void bind_solvers(nb::module_& m) {
   bind_problem(m);
   nb::enum_<Partition>(m, "Partition").value("sample", Partition::sample).value("threshold", Partition::threshold);
   nb::enum_<Sharing>(m, "Sharing").value("atomic", Sharing::atomic).value("log", Sharing::log);
+  nb::enum_<Shrink>(m, "Shrink").value("block", Shrink::block).value("global", Shrink::global);
   nb::class_<Team>(m, "Team").def(
       "__init__",
-      [](Team* self, int n_threads, Partition partition, Sharing sharing, Index max_shrink_steps, double pace) {
-        new (self) Team{n_threads, partition, sharing, max_shrink_steps, pace};
-      },
-      "n_threads"_a, "partition"_a, "sharing"_a, "max_shrink_steps"_a, "pace"_a);
+      [](Team* self, int n_threads, Partition partition, Sharing sharing, Index max_shrink_steps, double pace,
+         Shrink shrink) { new (self) Team{n_threads, partition, sharing, max_shrink_steps, pace, shrink}; },
+      "n_threads"_a, "partition"_a, "sharing"_a, "max_shrink_steps"_a, "pace"_a, "shrink"_a);
+  nb::class_<OuterIterations>(m, "OuterIterations")
+      .def(
+          "__init__",
+          [](OuterIterations* self, Index max_inner_steps, bool gathering) {
+            new (self) OuterIterations{max_inner_steps, gathering};
+          },
+          "max_inner_steps"_a, "gathering"_a);
   m.def("asygcd", &solve_asygcd, "hinges"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a);
-  m.def("asyorgcd", &solve_asyorgcd, "hinges"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a,
-        "max_inner_steps"_a);
+  m.def("asyorgcd", &solve_asyorgcd, "hinges"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "team"_a, "outer"_a);
   m.def("smo", &solve_smo, "hinges"_a, "cache"_a, "limits"_a, "live"_a, "watch"_a, "selection"_a);
   nb::enum_<Others>(m, "Others").value("light", Others::light).value("cache", Others::cache);
   nb::class_<ParsmoOptions>(m, "ParsmoOptions")

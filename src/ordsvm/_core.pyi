@@ -49,10 +49,17 @@ class Sharing(Enum):
     atomic = 0
     log = 1
 
+class Shrink(Enum):
+    block = 0
+    # `global`, a keyword of Python, is there too
+
 class Team:
     def __init__(
-        self, n_threads: int, partition: Partition, sharing: Sharing, max_shrink_steps: int, pace: float
+        self, n_threads: int, partition: Partition, sharing: Sharing, max_shrink_steps: int, pace: float, shrink: Shrink
     ) -> None: ...
+
+class OuterIterations:
+    def __init__(self, max_inner_steps: int, gathering: bool) -> None: ...
 
 class Others(Enum):
     light = 0
@@ -133,7 +140,7 @@ def asyorgcd(
     live: LiveArrays,
     watch: Watch,
     team: Team,
-    max_inner_steps: int,
+    outer: OuterIterations,
 ) -> Outcome: ...
 def block(
     hinges: Hinges,

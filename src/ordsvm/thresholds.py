@@ -1,5 +1,8 @@
 """Thresholds on scores: the ranks they cut out, and those that minimise the primal.
 
+A rank rule says which rank a score f has. For ascending thresholds the two differ at f = b_k alone, which "count" puts
+below the threshold and "first" above it; for thresholds out of order they differ widely.
+
 For one threshold the primal is piecewise linear in b. A hinge of sign s and offset o at score f changes its
 slope at the level F = f − s·o: with sign +1 it starts to cost above F, with sign −1 it ceases to cost there. So
 the slope at b is (sum of the caps with F < b) − (sum of the caps with sign −1): a weighted quantile.
@@ -8,17 +11,33 @@ Ordered thresholds are an isotonic regression with these losses, solved by pooli
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ordsvm._typing import Floats, Ints
 
+RankRule = Literal["count", "first"]
 
-def ranks_of(score: Floats, thresholds: Floats) -> Ints:
-    """For every score the first threshold above it, or their number if there is none; they may be out of order."""
+#: What the predicted rank (from 0) is. "count": Gu et al. 2020, h(x) = 1 + Σ_k I[f(x) > b_k], and the reduction of Lin
+#: & Li behind RedSVM. "first": Chu & Keerthi 2007, the smallest k with f(x) < b_k.
+RANK_RULES: dict[RankRule, str] = {
+    "count": "the number of thresholds below the score",
+    "first": "the first threshold above the score, the last rank if there is none",
+}
+
+
+def ranks_of(score: Floats, thresholds: Floats, rule: RankRule) -> Ints:
+    """The rank of every score; thresholds may be out of order."""
+    if rule == "count":
+        return np.count_nonzero(score[:, None] > thresholds, axis=1)
     below = score[:, None] < thresholds
     return np.where(below.any(axis=1), below.argmax(axis=1), len(thresholds))
+
+
+def rank_rule_of(model: Any) -> RankRule:
+    """The rule of a fitted model. Those of 0.1.0, whose files and pickles name none, go by the first threshold."""
+    return getattr(model, "rank_rule_", "first")
 
 
 class Levels(NamedTuple):

@@ -11,6 +11,7 @@ namespace ordsvm {
 struct Parallel {
   Team team;
   Index max_inner_steps = 0;
+  bool gathering = true;
 
   bool is_orgcd() const { return max_inner_steps > 0; }
 };
@@ -18,6 +19,7 @@ struct Parallel {
 inline std::string name(const Parallel& solver) {
   const Team& team = solver.team;
   std::string text = team.max_shrink_steps > 0 ? "asyagcd" : "asygcd";
+  if (team.shrink == Shrink::global) text += ", global bounds";
   text += team.sharing == Sharing::log ? ", log" : ", atomic";
   if (solver.is_orgcd()) text = "asyorgcd, inner steps " + std::to_string(solver.max_inner_steps);
   return text + (team.partition == Partition::sample ? ", by sample, " : ", by threshold, ") +
@@ -28,7 +30,8 @@ template <class T>
 Outcome run(const Hinges& hinges, RowCache<T>& cache, const Parallel& solver, const Limits& limits,
             const Variables& variables, Monitor& monitor) {
   if (solver.is_orgcd())
-    return AsyOrgcd(hinges, cache, variables, solver.team, solver.max_inner_steps).run(limits, monitor);
+    return AsyOrgcd(hinges, cache, variables, solver.team, {solver.max_inner_steps, solver.gathering})
+        .run(limits, monitor);
   return AsyGcd(hinges, cache, variables, solver.team).run(limits, monitor);
 }
 
@@ -36,8 +39,10 @@ Outcome run(const Hinges& hinges, RowCache<T>& cache, const Parallel& solver, co
 inline std::vector<Parallel> variants(int n_threads) {
   std::vector<Parallel> all;
   for (const Partition partition : {Partition::sample, Partition::threshold}) {
-    for (const Sharing sharing : {Sharing::log, Sharing::atomic})
+    for (const Sharing sharing : {Sharing::log, Sharing::atomic}) {
       for (const Index max_shrink_steps : {0, 3}) all.push_back({{n_threads, partition, sharing, max_shrink_steps}});
+      all.push_back({{n_threads, partition, sharing, 3, 0.0, Shrink::global}});
+    }
     all.push_back({{n_threads, partition}, 30});
   }
   return all;

@@ -93,12 +93,17 @@ class PrivateHinges {
   Index steps_ = 0;
 };
 
+struct OuterIterations {
+  Index max_inner_steps;
+  bool gathering = true;  // false: all that the shares did is taken, as printed
+};
+
 template <class T>
 class AsyOrgcd final : public TeamSolver<T> {
  public:
   AsyOrgcd(const Hinges& hinges, RowCache<T>& cache, const Variables& variables, const Team& team,
-           Index max_inner_steps)
-      : TeamSolver<T>(hinges, cache, variables, team), max_inner_steps_(max_inner_steps) {}
+           const OuterIterations& outer)
+      : TeamSolver<T>(hinges, cache, variables, team), outer_(outer) {}
 
  private:
   using TeamSolver<T>::hinges_, TeamSolver<T>::variables_, TeamSolver<T>::team_, TeamSolver<T>::owned_;
@@ -112,7 +117,7 @@ class AsyOrgcd final : public TeamSolver<T> {
       team.push_back(std::make_unique<PrivateHinges<T>>(owned, commons, Start{variables_}));
     met_.assign(variables_.alpha.begin(), variables_.alpha.end());
     for (bool all_fresh = true; steps_ < max_steps;) {
-      const Index most = std::min(max_inner_steps_, (max_steps - steps_ - 1) / team_.n_threads + 1);
+      const Index most = std::min(outer_.max_inner_steps, (max_steps - steps_ - 1) / team_.n_threads + 1);
       this->together(commons, monitor, [&](int t) { team[t]->work(tol, most); });
       Index taken = 0;
       bool all_optimal = true;
@@ -147,7 +152,7 @@ class AsyOrgcd final : public TeamSolver<T> {
     double curvature = 0.0;  // d'Qd
     for (Index i = 0; i < hinges_.n_samples; ++i) curvature += beta[i] * score[i];
     for (const double g : gamma) curvature += g * g;
-    const double length = step_length(slope, curvature);
+    const double length = outer_.gathering ? step_length(slope, curvature) : 1.0;
     for (Index v = 0; v < hinges_.size(); ++v)  // a whole step goes exactly where the shares went: bounds stay exact
       met_[v] = length == 1.0 ? commons.alpha[v] : met_[v] + length * moved[v];
     for (Index i = 0; i < hinges_.n_samples; ++i) variables_.score[i] += length * score[i];
@@ -165,7 +170,7 @@ class AsyOrgcd final : public TeamSolver<T> {
     return change(1.0) <= 0.5 * change(best) ? 1.0 : best;
   }
 
-  Index max_inner_steps_;
+  OuterIterations outer_;
   std::vector<double> met_;  // alpha when all last met
 };
 

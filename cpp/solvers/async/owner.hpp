@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "optimality/coordinate_step.hpp"
@@ -34,6 +35,14 @@ class Quiet {
   std::vector<std::atomic<Index>> looked_;
 };
 
+/// The largest and the smallest projected gradient (11), where they are above and below 0: M and m of (14).
+struct Spread {
+  double most = 0.0, least = 0.0;
+
+  void include(double gradient) { most = std::max(most, gradient), least = std::min(least, gradient); }
+  void include(const Spread& other) { include(other.most), include(other.least); }
+};
+
 template <class T, class State>
 class Owner {
  public:
@@ -41,6 +50,7 @@ class Owner {
         typename State::Shared& shared)
       : number_(number),
         all_(all),
+        share_(owned),
         owned_(&owned),
         commons_(commons),
         keeps_capped_(!start.capped.empty()),
@@ -49,9 +59,10 @@ class Owner {
     begin();
   }
 
-  /// Steps until all owners agree that nothing is left to do, or `stop` is set. Shrinks after every so many steps.
-  void work(double tol, Index max_steps, Index max_shrink_steps, Quiet& quiet) {
-    for (Index own_steps = 0; !commons_.stop;) {
+  /// Steps until all owners agree that nothing is left to do, `stop` is set, or so many steps have been taken by all:
+  /// then all owners leave off. Shrinks after every so many steps of its own.
+  void work(double tol, Index until, Index shrink_every, Quiet& quiet) {
+    while (!commons_.stop && !commons_.meet) {
       commons_.wait_for_report();
       const Index steps = commons_.steps;
       state_.catch_up();
@@ -61,19 +72,73 @@ class Owner {
       if (hinge < 0) {
         if (quiet.agreed(number_, steps, commons_.steps)) commons_.stop = quiet.reached = true;
         std::this_thread::yield();
-      } else if (steps >= max_steps) {
-        commons_.stop = true;
+      } else if (steps >= until) {
+        commons_.meet = true;
       } else if (length < commons_.pace * longest) {
         std::this_thread::yield();
       } else {
         move(hinge);
-        if (++own_steps % max_shrink_steps == 0) shrink();
+        if (++own_steps_ % shrink_every == 0) {
+          state_.catch_up();
+          shrink(spread());
+        }
       }
     }
+    state_.catch_up();  // an owner that waits for readers of its log can end its step
   }
 
-  /// Writes the scores it keeps where they belong, having read all steps of others. To be called after all threads have
-  /// ended.
+  // Between runs of work(), by one thread for all owners:
+
+  /// Reads all steps of others.
+  void catch_up() { state_.catch_up(); }
+
+  /// What its steps since the last call were to gain, each alone.
+  double predicted() { return std::exchange(predicted_, 0.0); }
+
+  /// Its hinges' part of the dual objective of `alpha`: of beta'K beta / 2 - o'alpha. The scores of hinges at their
+  /// caps may not be kept; with c for the part of beta at the caps and r for the rest, beta'K beta is c'Kc + r'(Kc + K
+  /// beta), and Kc is kept.
+  double objective(std::span<const double> alpha) const {
+    double value = 0.0;
+    for (std::size_t v = 0; v < share_.id.size(); ++v) {
+      const double a = alpha[share_.id[v]];
+      if (a == 0.0) continue;
+      const SampleIndex i = share_.samples[share_.sample[v]];
+      double score = 0.0;
+      if (keeps_capped_) score = state_.capped_of(i);
+      if (!keeps_capped_ || a < share_.cap[v]) score += state_.score_of(i);
+      value += a * (0.5 * share_.sign[v] * score - share_.offset[v]);
+    }
+    return value;
+  }
+
+  Spread spread() const {
+    Spread spread;
+    for (Index v = 0; v < owned_->hinges.size(); ++v) {
+      const double gradient = slope_of(owned_->hinges, state_, v);
+      if (gradient < 0 ? alpha_[v] < owned_->cap[v] : alpha_[v] > 0.0) spread.include(gradient);
+    }
+    return spread;
+  }
+
+  /// Gu et al. 2020, Algorithm 3 on this owner's hinges: those at a bound whose gradient is beyond all violations go.
+  void shrink(const Spread& spread) {
+    std::vector<Index> kept;
+    std::vector<double> kept_alpha;
+    for (Index v = 0; v < owned_->hinges.size(); ++v) {
+      const double gradient = slope_of(owned_->hinges, state_, v);
+      const bool at_zero = alpha_[v] == 0.0 && spread.most > 0.0 && gradient > spread.most;
+      const bool at_cap = alpha_[v] == owned_->cap[v] && spread.least < 0.0 && gradient < spread.least;
+      if (at_zero || at_cap) continue;
+      kept.push_back(owned_->id[v]);
+      kept_alpha.push_back(alpha_[v]);
+    }
+    if (kept.size() == alpha_.size()) return;
+    alpha_ = std::move(kept_alpha);
+    narrow(std::move(kept));
+  }
+
+  /// Writes the scores it keeps where they belong, having read all steps of others.
   void gather(std::span<double> score) {
     state_.catch_up();
     for (Index i = 0; i < owned_->size(); ++i) score[owned_->samples[i]] = state_.score()[i];
@@ -91,39 +156,16 @@ class Owner {
   }
 
   void move(Index v) {
-    const double before = alpha_[v];
-    coordinate_step(owned_->hinges, state_, alpha_[v], v);
+    const Hinges& h = owned_->hinges;
+    const double before = alpha_[v], slope = std::abs(slope_of(h, state_, v)), cap = h.cap[v], sign = h.sign[v];
+    const double curvature = state_.curvature(h.sample[v], h.threshold[v]);
+    const double length = coordinate_step(h, state_, alpha_[v], v);
+    predicted_ += length * (slope - 0.5 * length * curvature);
     commons_.set_alpha(owned_->id[v], alpha_[v]);
     projections_->update(v, alpha_[v]);
     frontier_->update(v, alpha_[v]);
-    const double cap = owned_->hinges.cap[v], sign = owned_->hinges.sign[v];
     if (keeps_capped_ && (before == cap) != (alpha_[v] == cap))
-      state_.add_capped(owned_->hinges.sample[v], alpha_[v] == cap ? sign * cap : -sign * cap);
-  }
-
-  /// Gu et al. 2020, Algorithm 3 on this owner's hinges: those at a bound whose gradient is beyond all violations go.
-  void shrink() {
-    state_.catch_up();
-    const Hinges& h = owned_->hinges;
-    std::vector<double> gradient(h.size());
-    double most = 0.0, least = 0.0;  // M and m; (14) uses them only where M > 0 and m < 0
-    for (Index v = 0; v < h.size(); ++v) {
-      gradient[v] = h.sign[v] * state_.decision(h.sample[v], h.threshold[v]) - h.offset[v];
-      const bool may_move = gradient[v] < 0 ? alpha_[v] < h.cap[v] : alpha_[v] > 0.0;
-      if (may_move) most = std::max(most, gradient[v]), least = std::min(least, gradient[v]);
-    }
-    std::vector<Index> kept;
-    std::vector<double> kept_alpha;
-    for (Index v = 0; v < h.size(); ++v) {
-      const bool at_zero = alpha_[v] == 0.0 && most > 0.0 && gradient[v] > most;
-      const bool at_cap = alpha_[v] == h.cap[v] && least < 0.0 && gradient[v] < least;
-      if (at_zero || at_cap) continue;
-      kept.push_back(owned_->id[v]);
-      kept_alpha.push_back(alpha_[v]);
-    }
-    if (kept.size() == alpha_.size()) return;
-    alpha_ = std::move(kept_alpha);
-    narrow(std::move(kept));
+      state_.add_capped(h.sample[v], alpha_[v] == cap ? sign * cap : -sign * cap);
   }
 
   /// Goes on with fewer hinges, and with the scores of their samples alone where they are few enough to gain by it.
@@ -145,15 +187,18 @@ class Owner {
 
   int number_;
   const Hinges& all_;
-  const OwnedHinges* owned_;
+  const OwnedHinges& share_;
+  const OwnedHinges* owned_;               // what of the share is active
   std::unique_ptr<OwnedHinges> narrowed_;  // after shrinking
   Commons<T>& commons_;
   bool keeps_capped_;
-  std::vector<double> alpha_;  // of the hinges in the share
+  std::vector<double> alpha_;  // of the active hinges
   State state_;
   std::unique_ptr<Projections<T>> projections_;
   std::unique_ptr<Frontier<T>> frontier_;
   std::atomic<Index> active_ = 0;
+  Index own_steps_ = 0;
+  double predicted_ = 0.0;
 };
 
 }  // namespace ordsvm

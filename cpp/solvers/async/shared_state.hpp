@@ -31,6 +31,7 @@ struct Commons {
   double penalty;             // 1 for penalised thresholds, else 0
   std::vector<double> alpha;  // of all hinges, each written by its owner alone
   std::atomic<bool> stop = false;
+  std::atomic<bool> meet = false;    // all owners leave off, having read all steps, to go on later
   std::atomic<Index> steps = 0;      // taken by all, counted after they have been passed on
   double pace = 0.0;                 // a step shorter than this share of the longest one of another owner waits
   std::vector<double> lengths = {};  // of the steps that owners are about to take, each written by one
@@ -84,6 +85,9 @@ class OwnScores {
   std::span<const double> threshold() const { return threshold_; }
   std::span<const double> score() const { return score_; }
   std::span<const double> capped() const { return capped_; }
+  /// By numbers of the whole table, for samples whose score is kept and for all samples of the first share.
+  double score_of(SampleIndex i) const { return score_[narrowed_ ? local(i) : i - first_]; }
+  double capped_of(SampleIndex i) const { return capped_[i - first_]; }
 
   /// Continues with a share of fewer hinges over the same samples.
   void renumber(const OwnedHinges& owned) { owned_ = &owned; }

@@ -16,12 +16,16 @@ namespace ordsvm {
 
 /// How the hinges are divided and steps passed on.
 enum class Sharing { atomic, log };
+/// By which bounds AsyAGCD leaves hinges out, and when: those of a share after so many steps of its owner, or those of
+/// all shares after so many steps of all, as in the papers.
+enum class Shrink { block, global };
 struct Team {
   int n_threads = 1;
   Partition partition = Partition::sample;
   Sharing sharing = Sharing::log;
   Index max_shrink_steps = 0;  // 0: no shrinking, AsyGCD
   double pace = 0.0;           // see Commons
+  Shrink shrink = Shrink::block;
 };
 
 template <class T>
@@ -66,18 +70,25 @@ class TeamSolver {
   virtual double optimality() const { return exact_violation(hinges_, variables_); }
 
   Commons<T> commons() const {
-    return {cache_, diagonal_, hinges_.penalty(), {variables_.alpha.begin(), variables_.alpha.end()},
-            {},     steps_,    team_.pace,        std::vector<double>(team_.n_threads, 0.0)};
+    return {cache_,
+            diagonal_,
+            hinges_.penalty(),
+            {variables_.alpha.begin(), variables_.alpha.end()},
+            {},
+            {},
+            steps_,
+            team_.pace,
+            std::vector<double>(owned_.size(), 0.0)};
   }
 
-  /// Runs task(t) on every thread, while this one reports to the monitor: the caller finds alpha as it is. Where
-  /// reports are due by steps, threads wait for them, so that none is late.
+  /// Runs task(t) for every share, each on a thread, while this one reports to the monitor: the caller finds alpha as it
+  /// is. Where reports are due by steps, threads wait for them, so that none is late.
   template <class Task>
   void together(Commons<T>& commons, Monitor& monitor, Task task) {
     const bool by_steps = monitor.next_step() < std::numeric_limits<Index>::max();
     commons.pause_at = monitor.next_step();
     run_team(
-        team_.n_threads, commons.stop, task,
+        static_cast<int>(owned_.size()), commons.stop, task,
         [&] {
           const Index steps = commons.steps;
           if (!monitor.due(steps)) return monitor.stopped();

@@ -11,6 +11,7 @@ from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.output import facts
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation
+from ordsvm.thresholds import rank_rule_of
 
 
 def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str, Any]:
@@ -27,6 +28,8 @@ def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str
     }
     if hasattr(machine, "support_"):
         summary["n_support"] = len(machine.support_)
+    if hasattr(machine, "thresholds_"):
+        summary |= {"thresholds": machine.thresholds_, "rank_rule": rank_rule_of(machine)}
     if held_out is not None:
         summary["held_out"] = {name: vars(estimate) for name, estimate in held_out.metrics.items()}
     return summary

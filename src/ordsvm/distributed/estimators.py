@@ -50,7 +50,9 @@ class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
     coef_ : ndarray of shape (n_features,)
         The weights w.
     thresholds_ : ndarray of shape (n_classes - 1,)
-        The predicted rank is the first k with w·x < thresholds_[k].
+        The predicted rank is the number of thresholds below w·x.
+    rank_rule_ : {"count"}
+        That rule by its name.
     result_ : FitResult
         How training went, with the duality gap that proves how good the model is.
     n_iter_ : int

@@ -40,6 +40,10 @@ COMMON = """
         The labels, sorted.
     thresholds_ : ndarray of shape (n_classes - 1,)
         The predicted rank is the first k with f(x) < thresholds_[k], or the last rank.
+    counted_thresholds_ : ndarray of shape (n_classes - 1,)
+        The predicted rank is the number of thresholds below f(x).
+    rank_rule_ : {"count", "first"}
+        How thresholds make a rank of a score: "count", the number of those below it; "first", the first one above it.
     result_ : FitResult
         How training ended, with the duality gap that proves how good the model is.
 """
@@ -145,10 +149,11 @@ def documented(texts: str) -> Any:
 
 
 def _entries(texts: str) -> dict[str, str]:
-    """Entries by name; sorted_classes_ and linear_solver are other texts about classes_ and solver."""
+    """Entries by name; sorted_classes_, counted_thresholds_ and linear_solver are other texts about the attribute or
+    parameter without the first word."""
     found = {}
     for entry in re.split(r"\n(?=\w)", dedent(texts).strip()):
         name = entry.partition(" : ")[0]
-        text = re.sub(r"^(sorted_|linear_)", "", entry.strip())
+        text = re.sub(r"^(sorted_|counted_|linear_)", "", entry.strip())
         found[name] = indent(text, "    ")
     return found

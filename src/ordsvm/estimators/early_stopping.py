@@ -16,7 +16,7 @@ from ordsvm.kernels import Kernel
 from ordsvm.problem import Problem
 from ordsvm.result import Progress
 from ordsvm.solvers.control import Control
-from ordsvm.thresholds import ranks_of
+from ordsvm.thresholds import RankRule, ranks_of
 
 # While the gap is wider than this share of the objective, thresholds are far from their places and the error stands
 # still for long (for ten steps a sample on abalone with C = 10): such looks do not count against the fit.
@@ -58,6 +58,7 @@ class Validation:
     codes      their ranks
     weight     how much each of them counts
     ranks      those that the thresholds of the model separate
+    rule       how they do it
     patience   looks without a smaller error after which the run ends; None: it goes on
     """
 
@@ -65,6 +66,7 @@ class Validation:
     codes: Ints
     weight: Floats
     ranks: Ints
+    rule: RankRule
     patience: int | None
 
     def controls(self, control: Control, problem: Problem, kernel: Kernel, samples: Any) -> Control:
@@ -102,7 +104,8 @@ class ValidationErrors:
     def examine(self, alpha: Floats, progress: Progress) -> Progress:
         self._follow(self._problem.beta(alpha))
         validation = self._validation
-        distance = np.abs(validation.ranks[ranks_of(self._score, progress.thresholds)] - validation.codes)
+        predicted = validation.ranks[ranks_of(self._score, progress.thresholds, validation.rule)]
+        distance = np.abs(predicted - validation.codes)
         mae = float(np.average(distance, weights=validation.weight))
         mze = float(np.average(distance > 0, weights=validation.weight))
         if validation.patience is not None:

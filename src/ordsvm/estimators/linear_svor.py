@@ -15,12 +15,12 @@ from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.threshold_model import require_cost_weights
 from ordsvm.estimators.validation import classes_that_count, sample_C, weighted_C, weights_or_none
-from ordsvm.formulations import cost_matrix, cost_weights, linear
+from ordsvm.formulations import cost_matrix, cost_weights, linear, svor
 from ordsvm.labels import Ranks, encode_labels
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import undetermined
 from ordsvm.solvers.solution import LinearSolution
-from ordsvm.thresholds import Levels, ranks_of
+from ordsvm.thresholds import Levels, RankRule, rank_rule_of, ranks_of
 
 
 @documented(LINEAR)
@@ -31,7 +31,8 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
 
         min ½‖w‖² + ½‖b‖² + C Σ_i Σ_k |cost(y_i, k+1) − cost(y_i, k)| · max(0, 1 − s_ik (w·x_i − b_k))
 
-    with s_ik = +1 if y_i > k else −1, and max(…)² for squared_hinge.
+    with s_ik = +1 if y_i > k else −1, and max(…)² for squared_hinge. The predicted rank is the number of thresholds
+    below the score, h(x) = 1 + Σ_k I[w·x > b_k] with ranks from 1.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
     {classes_}
     coef_ : ndarray of shape (n_features_in_,)
         Weights of the features.
-    {thresholds_}
+    {counted_thresholds_}
+    {rank_rule_}
     {result_}
     {n_iter_}
     {n_features_in_}
@@ -86,6 +88,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
 
     classes_: NDArray[Any]
     thresholds_: Floats
+    rank_rule_: RankRule
 
     def __init__(
         self,
@@ -136,7 +139,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         return self._scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of the first threshold above the score, or the highest label if there is none.
+        """Predict the label of the rank that the thresholds give to the score, by the rule `rank_rule_`.
 
         Parameters
         ----------
@@ -149,7 +152,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
             Labels.
         """
         score = self.decision_function(X)
-        return self.classes_[ranks_of(score, self.thresholds_)]
+        return self.classes_[ranks_of(score, self.thresholds_, rank_rule_of(self))]
 
     def _check_target(self, y: Any) -> Ranks:
         return encode_labels(y, self.categories, estimator_name=type(self).__name__)
@@ -169,6 +172,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         self.classes_ = fit.task.classes
         self.coef_ = solution.coef[:, 0]
         self.thresholds_ = solution.intercept
+        self.rank_rule_ = svor.rule
 
     def _biases(self) -> Floats:
         return self.thresholds_

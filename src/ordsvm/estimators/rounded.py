@@ -9,8 +9,10 @@ from sklearn.svm import SVR
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordsvm._typing import Floats
 from ordsvm.estimators.validation import check_features, weight_argument
 from ordsvm.labels import encode_labels
+from ordsvm.thresholds import ranks_of
 
 
 class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -84,7 +86,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         regressor.fit(X, ranks.codes.astype(np.float64), **weight_argument(regressor, sample_weight))
         self.regressor_ = regressor
         self.classes_ = ranks.classes
-        self.thresholds_ = np.arange(len(ranks.classes) - 1) + 0.5
+        self.thresholds_: Floats = np.arange(len(ranks.classes) - 1, dtype=np.float64) + 0.5
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -120,7 +122,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The label whose rank is nearest to the regressor's prediction; half-way goes up.
         """
         score = self.decision_function(X)
-        return self.classes_[np.searchsorted(self.thresholds_, score, side="right")]
+        return self.classes_[ranks_of(score, self.thresholds_, "first")]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

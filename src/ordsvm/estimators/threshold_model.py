@@ -31,7 +31,7 @@ from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.auto import is_auto
 from ordsvm.solvers.registry import is_rank_dcd
-from ordsvm.thresholds import ranks_of
+from ordsvm.thresholds import RankRule, rank_rule_of, ranks_of
 
 
 class ThresholdModel(ClassifierMixin, KernelMachine):
@@ -43,6 +43,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     formulation: ClassVar[ThresholdFormulation]
     classes_: NDArray[Any]
     thresholds_: Floats
+    rank_rule_: RankRule
     validation_indices_: Ints
 
     def __init__(
@@ -130,7 +131,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         return self._scores(self._check_new_data(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of the first threshold above the score, or the highest label if there is none.
+        """Predict the label of the rank that the thresholds give to the score, by the rule `rank_rule_`.
 
         Parameters
         ----------
@@ -143,7 +144,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             Labels.
         """
         score = self.decision_function(X)
-        return self.classes_[ranks_of(score, self.thresholds_)]
+        return self.classes_[ranks_of(score, self.thresholds_, rank_rule_of(self))]
 
     # Prepare
 
@@ -164,7 +165,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             samples = X[chosen], target.codes[chosen], weight[chosen]
         if samples is not None:
             patience = int(self.n_iter_no_change) if self.early_stopping else None
-            task = replace(task, validation=Validation(*samples, rank_codes(task.classes, target.classes), patience))
+            ranks = rank_codes(task.classes, target.classes)
+            task = replace(task, validation=Validation(*samples, ranks, self.formulation.rule, patience))
         return Fit(self, X, target, task)
 
     def _check_parameters(self) -> None:
@@ -243,6 +245,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         super()._recover(fit, solution)
         self.classes_ = fit.task.classes
         self.thresholds_ = solution.solutions[0].thresholds
+        self.rank_rule_ = self.formulation.rule
         self.dual_coef_ = self.dual_coef_[0]  # one problem, one β
 
     def _model_thresholds(self) -> list[Floats]:

@@ -16,7 +16,8 @@ class SVOR(ThresholdModel):
 
         min ½‖w‖² + ½‖b‖² + C Σ_i Σ_k |cost(y_i, k+1) − cost(y_i, k)| · max(0, 1 − s_ik (f(x_i) − b_k))
 
-    with s_ik = +1 if y_i > k else −1.
+    with s_ik = +1 if y_i > k else −1. The predicted rank is the number of thresholds below the score,
+    h(x) = 1 + Σ_k I[f(x) > b_k] with ranks from 1.
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ class SVOR(ThresholdModel):
     Attributes
     ----------
     {classes_}
-    {thresholds_}
+    {counted_thresholds_}
+    {rank_rule_}
     {result_}
     {n_iter_}
     {kernel_}
@@ -90,7 +92,8 @@ class SVOR(ThresholdModel):
 class RedSVM(ThresholdModel):
     """RedSVM: the ranks reduced to questions "above k?", each weighted by what a mistake costs.
 
-    With absolute cost it is `SVOR`.
+    With absolute cost it is `SVOR`. The predicted rank is the number of questions with the answer yes, that of the
+    thresholds below the score.
 
     Parameters
     ----------
@@ -119,7 +122,8 @@ class RedSVM(ThresholdModel):
     Attributes
     ----------
     {classes_}
-    {thresholds_}
+    {counted_thresholds_}
+    {rank_rule_}
     {result_}
     {n_iter_}
     {kernel_}
@@ -168,7 +172,7 @@ class SVORIM(ThresholdModel):
 
         min ½‖w‖² + C Σ_i Σ_k |cost(y_i, k+1) − cost(y_i, k)| · max(0, 1 − s_ik (f(x_i) − b_k))
 
-    with s_ik = +1 if y_i > k else −1.
+    with s_ik = +1 if y_i > k else −1. The predicted rank is the first k with f(x) < b_k.
 
     Parameters
     ----------
@@ -198,6 +202,7 @@ class SVORIM(ThresholdModel):
     ----------
     {classes_}
     {thresholds_}
+    {rank_rule_}
     {result_}
     {n_iter_}
     {kernel_}
@@ -244,6 +249,8 @@ class SVOREX(ThresholdModel):
 
         min ½‖w‖² + C Σ_i [max(0, 1 + f(x_i) − b_{y_i}) + max(0, 1 − f(x_i) + b_{y_i − 1})],   b ascending
 
+    The predicted rank is the first k with f(x) < b_k.
+
     Parameters
     ----------
     {C}
@@ -271,6 +278,7 @@ class SVOREX(ThresholdModel):
     ----------
     {classes_}
     {thresholds_}
+    {rank_rule_}
     {result_}
     {n_iter_}
     {kernel_}
@@ -312,7 +320,8 @@ class SVOREX(ThresholdModel):
 class ShashuaLevinSVOR(ThresholdModel):
     """Ordinal regression of Shashua & Levin: as SVOREX without the order of the thresholds.
 
-    Its thresholds may come out disordered; it is here for comparison.
+    Its thresholds may come out disordered; it is here for comparison. The predicted rank is the first k with
+    f(x) < b_k.
 
     Parameters
     ----------
@@ -341,6 +350,7 @@ class ShashuaLevinSVOR(ThresholdModel):
     ----------
     {classes_}
     {thresholds_}
+    {rank_rule_}
     {result_}
     {n_iter_}
     {kernel_}

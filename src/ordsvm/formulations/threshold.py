@@ -25,13 +25,14 @@ from numpy.typing import ArrayLike
 from ordsvm._typing import Floats, Ints
 from ordsvm.checks import as_floats
 from ordsvm.problem import Hinges, Problem, Treatment
+from ordsvm.thresholds import RankRule
 
 COSTS = ("absolute", "zero-one", "squared")
 
 
 @dataclass(frozen=True)
 class ThresholdFormulation:
-    """A threshold model: which thresholds a sample has hinges at, and how the thresholds are treated.
+    """A threshold model: at which thresholds a sample has hinges, how these are treated, and how they make ranks.
 
     Parameters
     ----------
@@ -40,6 +41,8 @@ class ThresholdFormulation:
         that costs have no place.
     treatment : Treatment
         Of the thresholds.
+    rule : {"count", "first"}, default="first"
+        The predicted rank: the number of thresholds below the score, or the first threshold above it.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class ThresholdFormulation:
 
     hinges: Literal["all", "adjacent"]
     treatment: Treatment
+    rule: RankRule = "first"
 
     def __call__(self, y: Ints, n_ranks: int, C: float | Floats, cost_weight: Floats | None = None) -> Problem:
         """Make the problem of samples with these ranks.
@@ -81,11 +85,11 @@ class ThresholdFormulation:
 
 #: The concise SVOR (Gu et al. 2020, (6)–(8)): SVORIM's hinges with penalised thresholds. The dual has no equality
 #: constraint, and b = −γ is unique.
-svor = ThresholdFormulation("all", Treatment.PENALIZED)
+svor = ThresholdFormulation("all", Treatment.PENALIZED, rule="count")
 
 #: RedSVM (Lin & Li 2012; Shi et al. 2021): the ranks reduced to weighted binary questions "above k?". With absolute
 #: costs this is the concise SVOR. (Existing programs add a free offset common to all thresholds.)
-redsvm = ThresholdFormulation("all", Treatment.PENALIZED)
+redsvm = ThresholdFormulation("all", Treatment.PENALIZED, rule="count")
 
 #: SVORIM (Chu & Keerthi 2007, §4): hinges at every threshold; thresholds are free. They come out in order
 #: where caps don't decrease with the distance from the rank (Lemma 1).

@@ -17,7 +17,7 @@ from ordsvm.files import replacing
 from ordsvm.io.soundness import check_sound
 from ordsvm.io.tree import Reader, Unsaveable, Writer
 
-FORMAT, VERSION = "ordsvm-model", 1
+FORMAT, VERSION = "ordsvm-model", 2  # 2: rank_rule_, without which 0.1.0 would predict other ranks
 TEXT = "model.json"  # the name of the array that holds the JSON text in UTF-8
 
 Arrays = dict[str, NDArray[Any]]

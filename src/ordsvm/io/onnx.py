@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ordsvm._typing import Floats
 from ordsvm.files import replacing
 from ordsvm.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
+from ordsvm.thresholds import RankRule, rank_rule_of
 
 OPSET = 18
 
@@ -46,7 +47,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     -----
     The input `X` is a batch of dense samples in float64 (for a precomputed kernel: its rows); the outputs are `score`
     (float64), `rank` (int64, from 0) and `label` (int64, float64 or string, as in `classes_`). Sparse support vectors
-    become dense ones.
+    become dense ones. Ranks follow the rule of the model (`rank_rule_`).
 
     Examples
     --------
@@ -67,7 +68,10 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
         )
     graph = _Graph(onnx)
     score = _score(graph, model)
-    _ranks(graph, score, model.thresholds_, model.classes_)
+    rank = _rank(graph, score, model.thresholds_, rank_rule_of(model))
+    graph.add("Identity", score, output="score")
+    graph.add("Identity", rank, output="rank")
+    graph.add("Gather", graph.constant(_label_values(model.classes_)), rank, output="label")
     proto = graph.model(int(model.n_features_in_), model.classes_)
     onnx.checker.check_model(proto)
     if path is not None:
@@ -163,14 +167,15 @@ def _city_distances(graph: _Graph, vectors: Floats) -> str:
     return graph.add("Scan", zeros, columns, graph.constant(vectors.T.copy()), body=body, num_scan_inputs=2)
 
 
-def _ranks(graph: _Graph, score: str, thresholds: Floats, classes: NDArray[Any]) -> None:
-    """The first k with f < b_k, the last rank if there is none: a threshold at infinity stands for it."""
-    column = graph.add("Unsqueeze", score, graph.constant(np.array([1])))
+def _rank(graph: _Graph, score: str, thresholds: Floats, rule: RankRule) -> str:
+    """As `ranks_of` has it. "first": a threshold at infinity stands for the last rank."""
+    types, axis = graph.onnx.TensorProto, graph.constant(np.array([1]))
+    column = graph.add("Unsqueeze", score, axis)
+    if rule == "count":
+        above = graph.add("Greater", column, graph.constant(thresholds[np.newaxis]))
+        return graph.add("ReduceSum", graph.add("Cast", above, to=types.INT64), axis, keepdims=0)
     below = graph.add("Less", column, graph.constant(np.append(thresholds, np.inf)[np.newaxis]))
-    rank = graph.add("ArgMax", graph.add("Cast", below, to=graph.onnx.TensorProto.FLOAT), axis=1, keepdims=0)
-    graph.add("Identity", score, output="score")
-    graph.add("Identity", rank, output="rank")
-    graph.add("Gather", graph.constant(_label_values(classes)), rank, output="label")
+    return graph.add("ArgMax", graph.add("Cast", below, to=types.FLOAT), axis=1, keepdims=0)
 
 
 def _label_values(classes: NDArray[Any]) -> NDArray[Any]:

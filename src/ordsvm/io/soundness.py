@@ -20,6 +20,7 @@ from ordsvm.io.registry import solver_names
 from ordsvm.kernels import Precomputed
 from ordsvm.metrics import SCORERS
 from ordsvm.result import STATUSES, FitResult, Progress
+from ordsvm.thresholds import RANK_RULES, rank_rule_of
 
 N_TRIALS = 2  # samples that a loaded model has to predict; one would be stretched to fit arrays of any length
 
@@ -56,6 +57,8 @@ def _check_each(value: Any, size: int) -> None:
     check_parameters(value)
     if hasattr(value, "result_"):
         _check_result(value.result_)
+    if rank_rule_of(value) not in tuple(RANK_RULES):
+        raise ValueError(f"{shortened(value.rank_rule_)} is no rank rule of this version")
     if isinstance(value, TableModel):
         _check_about(vars(value).get("about_"))
     _check_shapes(value)

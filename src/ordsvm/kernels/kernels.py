@@ -316,7 +316,14 @@ def gamma_value(gamma: str | float, X: Data) -> float:
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
-        mean = X.mean(dtype=np.float64)
-        variance = X.multiply(X).mean(dtype=np.float64) - mean**2 if sp.issparse(X) else X.var(dtype=np.float64)
+        variance = _variance(X)
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
     return float(gamma)
+
+
+def _variance(X: Data) -> float:
+    """Of all values, summed in float64 from their distances to the mean; 0 where these are rounding errors."""
+    values, size = (X.data if sp.issparse(X) else X), float(X.shape[0]) * X.shape[1]
+    mean = values.sum(dtype=np.float64) / size
+    squares = np.square(np.subtract(values, mean, dtype=np.float64)).sum() + (size - values.size) * mean**2
+    return float(squares / size) if squares / size > (8 * np.finfo(np.float64).eps * mean) ** 2 else 0.0

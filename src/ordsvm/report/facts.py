@@ -10,6 +10,7 @@ import numpy as np
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 from ordsvm.report.contents import Mistake, Predictions, costly_mistakes, costs_of
 from ordsvm.result import FitResult
+from ordsvm.thresholds import RANK_RULES, rank_rule_of
 
 
 class Figure(NamedTuple):
@@ -148,6 +149,7 @@ def card(model: Any, machine: Any) -> dict[str, str]:
         facts["support vectors"] = f"{len(machine.support_):,}"
     if hasattr(machine, "thresholds_"):
         facts["thresholds"] = ", ".join(f"{value:.4f}" for value in machine.thresholds_)
+        facts["predicted rank"] = RANK_RULES[rank_rule_of(machine)]
     if model.encoder_ is not None:
         columns = model.encoder_.columns_
         facts["columns"] = ", ".join(f"{c.name} ({type(c).__name__.removesuffix('Column').lower()})" for c in columns)

@@ -9,6 +9,7 @@ from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.decomposition.bounded_program import BoundedProgram
 from ordsvm.solvers.kernel.decomposition.decomposition import Decomposition
 from ordsvm.solvers.kernel.gcd import GCD
+from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.kernel.parsmo import ParsmoCache, ParsmoLight
 from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver, solve
@@ -33,6 +34,7 @@ __all__ = [
     "CoCoA",
     "Control",
     "Decomposition",
+    "InteriorPoint",
     "KernelMatrix",
     "ParsmoCache",
     "ParsmoLight",

@@ -12,6 +12,7 @@ from ordsvm.solvers.kernel.asyorgcd import AsyORGCD
 from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.decomposition.decomposition import Decomposition
 from ordsvm.solvers.kernel.gcd import GCD
+from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.kernel.parsmo import ParsmoCache, ParsmoLight
 from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver
@@ -31,6 +32,7 @@ KINDS: tuple[type[Solver], ...] = (
     ParsmoLight,
     ParsmoCache,
     Decomposition,
+    InteriorPoint,
     ProximalNewton,
 )
 SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in KINDS}

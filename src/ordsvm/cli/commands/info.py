@@ -11,6 +11,7 @@ from ordsvm.cli.models import load_model
 from ordsvm.cli.output import facts, out, print_json
 from ordsvm.cli.summary import counts_in_order, summarise
 from ordsvm.data.frames import TableModel
+from ordsvm.thresholds import RANK_RULES, rank_rule_of
 
 
 def info(model: ModelFile, json: Json = False) -> None:
@@ -34,6 +35,7 @@ def info(model: ModelFile, json: Json = False) -> None:
     }
     if hasattr(machine, "thresholds_"):
         rows["thresholds"] = np.array2string(machine.thresholds_, precision=4)
+        rows["predicted rank"] = RANK_RULES[rank_rule_of(machine)]
     if hasattr(machine, "support_"):
         rows["support vectors"] = f"{len(machine.support_):,}"
     rows["columns"] = "\n".join(columns(fitted))

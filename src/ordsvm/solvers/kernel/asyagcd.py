@@ -7,7 +7,17 @@ from ordsvm import _core
 from ordsvm.checks import PRECISIONS, Precision, check_count, check_option
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.run import Run
-from ordsvm.solvers.kernel.team import PARTITIONS, SHARINGS, Partition, Sharing, check_pace, team
+from ordsvm.solvers.kernel.team import (
+    PARTITIONS,
+    SHARINGS,
+    SHRINKS,
+    Partition,
+    Sharing,
+    Shrink,
+    Shrinking,
+    check_pace,
+    team,
+)
 
 
 @dataclass(frozen=True)
@@ -19,7 +29,7 @@ class AsyAGCD:
     Parameters
     ----------
     max_shrink_iter : int, default=10000
-        Steps of a thread between two checks of which hinges can be left out.
+        Steps between two checks of which hinges can be left out.
     sharing : {"log", "atomic"}, default="log"
         "log": a thread writes its steps to a log that the others apply to their own scores. "atomic": it adds them to
         shared scores by atomic additions, as in the papers.
@@ -30,6 +40,9 @@ class AsyAGCD:
         waits.
     precision : {"float32", "float64"}, default="float32"
         Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
+    shrink : {"block", "global"}, default="block"
+        By which violations hinges are left out: "block", those of a thread's own hinges, after so many steps of its
+        own; "global", those of all threads, which meet after so many steps of all, as in the papers.
 
     Attributes
     ----------
@@ -45,7 +58,8 @@ class AsyAGCD:
 
     Notes
     -----
-    The number of threads is `n_threads` of the estimator. The algorithm and what it adds to the papers:
+    The number of threads is `n_threads` of the estimator; where their simultaneous steps undo each other, fewer of them
+    go on, so that every run ends. The algorithm and what it adds to the papers:
     cpp/solvers/async/asygcd.hpp.
 
     References
@@ -70,6 +84,7 @@ class AsyAGCD:
     partition: Partition = "sample"
     pace: float = 0.1
     precision: Precision = "float32"
+    shrink: Shrink = "block"
 
     name: ClassVar[str] = "asyagcd"
     accepts: ClassVar[frozenset[Treatment]] = frozenset({Treatment.NONE, Treatment.PENALIZED})
@@ -80,6 +95,7 @@ class AsyAGCD:
         check_option("partition", self.partition, PARTITIONS)
         check_pace(self.pace)
         check_option("precision", self.precision, PRECISIONS)
+        check_option("shrink", self.shrink, SHRINKS)
 
     def solve(self, run: Run) -> None:
         """Run the solver.
@@ -89,8 +105,7 @@ class AsyAGCD:
         run : Run
             The problem, the kernel matrix and the state that the solver brings to the optimum.
         """
-        threads = team(
-            run.problem, run.control.n_threads, self.partition, self.sharing, self.max_shrink_iter, self.pace
-        )
+        shrinking = Shrinking(self.max_shrink_iter, self.shrink)
+        threads = team(run, self.partition, self.sharing, self.pace, shrinking)
         run.scores_follow = False  # α is written by several threads, scores are their own
         run.native(_core.asygcd, self.precision, threads)

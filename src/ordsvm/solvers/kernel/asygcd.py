@@ -42,7 +42,8 @@ class AsyGCD:
 
     Notes
     -----
-    The number of threads is `n_threads` of the estimator. The algorithm and what it adds to the papers:
+    The number of threads is `n_threads` of the estimator; where their simultaneous steps undo each other, fewer of them
+    go on, so that every run ends. The algorithm and what it adds to the papers:
     cpp/solvers/async/asygcd.hpp.
 
     References
@@ -84,6 +85,6 @@ class AsyGCD:
         run : Run
             The problem, the kernel matrix and the state that the solver brings to the optimum.
         """
-        threads = team(run.problem, run.control.n_threads, self.partition, self.sharing, pace=self.pace)
+        threads = team(run, self.partition, self.sharing, self.pace)
         run.scores_follow = False  # α is written by several threads, scores are their own
         run.native(_core.asygcd, self.precision, threads)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ordsvm import _core
-from ordsvm.checks import PRECISIONS, Precision, check_count, check_option
+from ordsvm.checks import PRECISIONS, Precision, check_count, check_flag, check_option
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.run import Run
 from ordsvm.solvers.kernel.team import PARTITIONS, Partition, team
@@ -25,6 +25,9 @@ class AsyORGCD:
         "sample": a thread owns samples with all their hinges. "threshold": it owns hinges threshold by threshold.
     precision : {"float32", "float64"}, default="float32"
         Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
+    gathering : bool, default=True
+        Whether the step along the sum of all moves is shortened where that is better; otherwise the moves are added, as
+        the paper has it, and may never converge.
 
     Attributes
     ----------
@@ -60,6 +63,7 @@ class AsyORGCD:
     max_inner_iter: int = 1_000
     partition: Partition = "sample"
     precision: Precision = "float32"
+    gathering: bool = True
 
     name: ClassVar[str] = "asyorgcd"
     accepts: ClassVar[frozenset[Treatment]] = frozenset({Treatment.NONE, Treatment.PENALIZED})
@@ -68,6 +72,7 @@ class AsyORGCD:
         check_count("max_inner_iter", self.max_inner_iter)
         check_option("partition", self.partition, PARTITIONS)
         check_option("precision", self.precision, PRECISIONS)
+        check_flag("gathering", self.gathering)
 
     def solve(self, run: Run) -> None:
         """Run the solver.
@@ -77,6 +82,7 @@ class AsyORGCD:
         run : Run
             The problem, the kernel matrix and the state that the solver brings to the optimum.
         """
-        threads = team(run.problem, run.control.n_threads, self.partition)
+        threads = team(run, self.partition)
+        outer = _core.OuterIterations(int(self.max_inner_iter), bool(self.gathering))
         run.scores_follow = False  # α is written by several threads, scores are their own
-        run.native(_core.asyorgcd, self.precision, threads, self.max_inner_iter)
+        run.native(_core.asyorgcd, self.precision, threads, outer)

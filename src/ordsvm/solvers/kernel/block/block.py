@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-import threading
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ordsvm import _core
 from ordsvm.checks import PRECISIONS, Precision, check_count, check_option, usable_threads
 from ordsvm.problem import Problem, Treatment
+from ordsvm.solvers.kernel.blas import blas_threads
 from ordsvm.solvers.kernel.block.newton import Point, newton
 from ordsvm.solvers.kernel.run import Run
 
@@ -112,19 +109,7 @@ def steps_of_start(run: Run) -> int:
 def _jump(run: Run, n_threads: int) -> float:
     """Moves to the result of Newton's method, if it has one. Returns the violation afterwards."""
     start = Point(run.alpha.copy(), run.exact_scores())
-    with _one_thread_of_blas():
+    with blas_threads(1):
         point = newton(run.problem, run.matrix, start, run.control.tol, n_threads, run.out_of_time) or start
     run.move_to(point.alpha, point.score)
     return run.problem.violation(run.alpha, run.score)
-
-
-def _one_thread_of_blas() -> AbstractContextManager[object]:
-    """Idle threads of BLAS go on spinning and take a core. Only the main thread can change their number."""
-    if threading.current_thread() is not threading.main_thread():
-        return nullcontext()
-    return _libraries().limit(limits=1, user_api="blas")
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # finding them takes a millisecond

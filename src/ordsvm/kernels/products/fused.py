@@ -174,7 +174,7 @@ class FusedGaussianProducts(GaussianProducts):
         self._norm = -self.samples[:, -1].contiguous()
         self._by_differences = n_features <= FEW_FEATURES
         if self._by_differences:
-            self._forms = ((scaled / math.sqrt(2)).T.to(torch.float32).contiguous(),)
+            self._forms: tuple[Array, ...] = ((scaled / math.sqrt(2)).T.to(torch.float32).contiguous(),)
             return
         top = float(scaled.abs().max())
         up = 2.0 ** math.floor(math.log2(LARGEST_HALF / top)) if top > 0 else 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,16 +19,16 @@ class KernelProducts(Protocol):
 
     n_values: int  # kernel values computed
 
-    def rows(self, which: Array) -> object:
+    def rows(self, which: Array) -> Any:
         """Samples in the form in which `product` reads them."""
 
-    def first(self, size: int) -> object:
+    def first(self, size: int) -> Any:
         """The first so many samples, likewise."""
 
-    def product(self, rows: object, columns: object, values: Array) -> Array:
+    def product(self, rows: Any, columns: Any, values: Array) -> Array:
         """K[rows, columns] @ values, as precise as is fast."""
 
-    def exact_product(self, rows: object, columns: object, values: Array) -> Array:
+    def exact_product(self, rows: Any, columns: Any, values: Array) -> Array:
         """The same in float64 throughout."""
 
     def part(self, rows: Array, columns: Array) -> Array:

@@ -28,6 +28,7 @@ REGISTRY = (
     "dcd",
     "distributed",
     "early-stopping",
+    "gpu",
     "linear-text",
     "parsmo",
     "peers",

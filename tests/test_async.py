@@ -327,7 +327,7 @@ def test_asyagcd_ends_with_the_papers_rule():
         problem, X = random_problem(seed, 60, C=20.0)
         result = solve(problem, matrix_of(RBF(0.5), X), AsyAGCD(5, precision="float64"), Control()).result
         score = RBF(0.5)(X, X) @ problem.beta(result.alpha)
-        slope = problem.slope(score, problem.best_thresholds(result.alpha, score))
+        slope = problem.slope(score, problem.dual_thresholds(result.alpha))
         partial = slope * np.where(slope < 0, result.alpha < problem.hinges.cap, result.alpha > 0)
         assert partial.max() - partial.min() <= 1e-3 + 1e-9
 

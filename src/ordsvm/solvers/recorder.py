@@ -149,6 +149,7 @@ class Recorder:
             kernel_rows=counts.kernel_rows,
             n_active=counts.n_active,
             thresholds=proof.thresholds,
+            dual_thresholds=proof.thresholds if proof.dual_thresholds is None else proof.dual_thresholds,
         )
 
 

@@ -65,18 +65,18 @@ class Soak:
         self.open_files: list[int] = []
         self._state = threading.Condition()
         self._paused = False
-        self._at_work: dict[int, tuple[str, float]] = {}
+        self._at_work: dict[int, tuple[str, float, bool]] = {}  # name, beginning, whether it pauses
 
     def is_over(self) -> bool:
         return time.monotonic() >= self.end
 
     @contextmanager
-    def work(self, name: str) -> Iterator[None]:
-        """Counts a work, and whatever is wrong with it."""
+    def work(self, name: str, pauses: bool = True) -> Iterator[None]:
+        """Counts a work, and whatever is wrong with it; one of another process need not pause."""
         me = threading.get_ident()
         with self._state:
-            self._state.wait_for(lambda: not self._paused)
-            self._at_work[me] = (name, time.monotonic())
+            self._state.wait_for(lambda: not (pauses and self._paused))
+            self._at_work[me] = (name, time.monotonic(), pauses)
         try:
             yield
         except Wrong as error:
@@ -98,7 +98,7 @@ class Soak:
         """All threads at rest; one that is hung is not waited for."""
         with self._state:
             self._paused = True
-            self._state.wait_for(lambda: not self._at_work, HANG)
+            self._state.wait_for(lambda: not any(pauses for _, _, pauses in self._at_work.values()), HANG)
         try:
             yield
         finally:
@@ -111,7 +111,7 @@ class Soak:
         reported: set[float] = set()
         while not self.is_over() or self._at_work:
             faulthandler.dump_traceback_later(2 * HANG, exit=True)
-            for name, since in list(self._at_work.values()):
+            for name, since, _ in list(self._at_work.values()):
                 if time.monotonic() - since > HANG and since not in reported:
                     reported.add(since)
                     self.fault("hung", name)
@@ -149,12 +149,13 @@ def workers(soak: Soak, bench: Bench) -> Iterator[Callable[[], None]]:
                 works[name][0](random)
 
     def children() -> None:
-        random = np.random.default_rng(N_THREADS)
+        random, folder = np.random.default_rng(N_THREADS), bench.folder / "children"
+        folder.mkdir()
         shares = np.array([child.share for child in soak_children.CHILDREN.values()])
         while not soak.is_over():
             name = str(random.choice(list(soak_children.CHILDREN), p=shares / shares.sum()))
-            with soak.work(name):
-                if wrong := soak_children.run(name, random, bench.folder):
+            with soak.work(name, pauses=False):
+                if wrong := soak_children.run(name, random, folder):
                     soak.fault("processes", wrong)
 
     for seed in range(N_THREADS):

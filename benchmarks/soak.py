@@ -41,10 +41,12 @@ READINGS = 60  # of memory, in a run of any length, at least five seconds apart
 WARM_UP = 0.2  # of the readings
 GROWTH = 2.0  # percent at most
 LEAST_MINUTES = 10.0  # for memory to be judged
+MALLOC = {-8: 1, -3: 1 << 17, -1: 1 << 17}  # M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of glibc
 DATA = (
     "Synthetic, random seeds: 40 to 400 samples of 2 to 8 standard normal features, ranks from the first one with "
     "noise, 19 combinations of machine and solver, C from 0.1 to 10; random ranks with C = 1e6 where a fit is to be "
-    "stopped. Memory: VmRSS after gc.collect and malloc_trim with all threads at rest."
+    "stopped. Memory: VmRSS after gc.collect and malloc_trim with all threads at rest; malloc has one arena and "
+    "fixed thresholds, for malloc_trim does not return the tops of the others."
 )
 
 
@@ -224,10 +226,12 @@ def check_files(soak: Soak, folder: Path) -> None:
 
 def run(quick: bool, minutes: float) -> list[Row]:
     warnings.simplefilter("ignore")
+    for name, value in MALLOC.items():
+        ctypes.CDLL(None).mallopt(name, value)
     soak = Soak(min(minutes, 0.5) if quick else minutes)
     umask = os.umask(0o22)
-    with tempfile.TemporaryDirectory(prefix="ordsvm-soak-") as name:
-        bench = Bench(Path(name), mounted(Path(name) / "full"))
+    with tempfile.TemporaryDirectory(prefix="ordsvm-soak-") as folder:
+        bench = Bench(Path(folder), mounted(Path(folder) / "full"))
         try:
             tasks = [*workers(soak, bench), lambda: read_and_report(soak, bench), soak.watch]
             threads = [threading.Thread(target=task, daemon=True) for task in tasks]

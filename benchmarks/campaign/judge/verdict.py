@@ -38,10 +38,10 @@ class _Court:
     def __init__(self, answer: dict[str, Any], tables: list[Table]) -> None:
         self.answer, self.tables = answer, tables
         self.X = extended(answer["X"])
-        self.numbers: dict[str, Any] = {}
         self.complaints: list[str] = []
         self.K = self._kernel_matrix()
         self.largest = float(np.abs(np.diagonal(self.K)).max())
+        self.numbers: dict[str, Any] = {"largest": self.largest, "slack": 0.0}
         self.alphas = self._alphas()
         self.proofs: list[Proof] = []
         self.slack: list[float] = []  # what rounding in float64 may do to the objectives of a problem
@@ -124,7 +124,7 @@ class _Court:
             primal, dual = sum(proof.primal for proof in proofs), sum(proof.dual for proof in proofs)
             scale = max(abs(primal), abs(dual))
             slack = sum(self.slack[place] for place in group) + CLOSE**2 * scale
-            self.numbers["slack"] = max(self.numbers.get("slack", 0.0), slack / scale if scale else 0.0)
+            self.numbers["slack"] = max(self.numbers["slack"], slack / scale if scale else 0.0)
             self._check_claim(claim, (primal, dual), slack, max(proof.violation for proof in proofs))
 
     def _check_claim(self, claim: dict[str, Any], objectives: tuple[float, float], slack: float, violation: float):

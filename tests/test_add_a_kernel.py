@@ -26,6 +26,7 @@ SOURCES = [
     "kernels/row_source.cpp",
     "kernels/tiles/tiles.cpp",
     "kernels/tiles/samples.cpp",
+    "kernels/tiles/value_bound.cpp",
     "kernels/tiles/exact.cpp",
     "kernels/tiles/part.cpp",
     "prediction/panel.cpp",

@@ -3,6 +3,8 @@
 import logging
 import os
 import signal
+import subprocess
+import sys
 import time
 from contextvars import Context
 from weakref import WeakValueDictionary
@@ -295,3 +297,35 @@ def test_a_killed_worker_costs_a_round_and_not_the_fit():
     assert_solved(model, X, y, tol=TOL)
     gaps = [progress.relative_gap for progress in model.result_.history]
     assert gaps[5] < 2 * gaps[3]  # it went on from there, not from the beginning
+
+
+SCHEDULER = """
+import logging, sys
+from distributed import LocalCluster
+options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "protocol": "tcp", "dashboard_address": ":0"}
+with LocalCluster(silence_logs=logging.CRITICAL, **options) as cluster:
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_lost_scheduler_is_named():
+    """It was reported as lost rows, or half a minute later as an address that can't be reached."""
+    command = [sys.executable, "-c", SCHEDULER]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def kill(progress):
+        if progress.n_iter >= 4:
+            child.kill()
+            child.wait()
+
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    try:
+        address = child.stdout.readline().strip()
+        with dask.config.set({"distributed.comm.timeouts.connect": "2s"}), Client(address) as client:
+            model = on_dask.LinearSVOR(C=1e3, tol=1e-12, callback=kill)
+            with pytest.raises(RuntimeError, match="connection to the Dask scheduler was lost"):
+                model.fit(made_blocks(2), client=client)
+    finally:
+        child.kill()
+        child.communicate()

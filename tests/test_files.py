@@ -4,6 +4,8 @@ import errno
 import os
 import stat
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -91,3 +93,30 @@ def test_a_full_disk_gets_a_sentence_with_the_name(reason, tmp_path):
     ):
         write_and_fail()
     assert os.listdir(tmp_path) == []
+
+
+def test_threads_that_write_at_once_leave_the_umask_alone(tmp_path, monkeypatch):
+    """It is read by setting it: two threads in between each other would have left 0."""
+    before, masks = os.umask(0o27), []
+    real = os.umask
+
+    def slow(mask):
+        old = real(mask)
+        masks.append(old)
+        time.sleep(0.002)
+        return old
+
+    monkeypatch.setattr(os, "umask", slow)
+
+    def write(name):
+        for _ in range(5):
+            with replacing(tmp_path / name) as path:
+                path.write_text("whole")
+
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(write, "abcd"))
+        assert set(masks) == {0o27, 0}
+        assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o640}
+    finally:
+        assert real(before) == 0o27

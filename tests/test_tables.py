@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ordsvm import SVOR, LinearSVOR, load, save
+from ordsvm.data.frames import columns
 from ordsvm.data.frames.reading import matching
 from ordsvm.tables import TableEncoder, TableError, TableModel, read
 
@@ -163,3 +164,24 @@ def test_rows_of_an_svmlight_file_may_lack_the_last_features(tmp_path):
     np.testing.assert_array_equal(model.predict(rows[:2, :3]), model.predict(rows[:2]))
     with pytest.raises(TableError, match="5 features, and the model was trained with 4"):
         model.predict(sp.csr_array((1, 5)))
+
+
+def test_columns_of_plain_numbers_are_learned_at_once_and_to_the_same_bits(monkeypatch):
+    """100,000 columns took pandas half a minute, one by one."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(21, 300)) * 10.0 ** rng.integers(-6, 6, size=300)).set_axis(
+        [f"c{i}" for i in range(300)], axis=1
+    )
+    frame["whole"], frame["constant"], frame["flag"] = np.arange(21), 0.1, np.arange(21) % 2 == 0
+    singly = [columns.NumberColumn.learn(name, frame[name]) for name in frame.columns]
+    features = np.hstack([column.features(frame[column.name]) for column in singly])
+    monkeypatch.setattr(columns, "_numbers", lambda *arguments: pytest.fail("a column was read alone"))
+    encoder = TableEncoder().fit(frame)
+    assert encoder.columns_ == tuple(singly)
+    assert np.array_equal(encoder.transform(frame), features)
+
+
+def test_plain_and_other_columns_keep_their_order():
+    frame = pd.DataFrame({"a": [1.0, 3.0], "b": ["x", "y"], "c": [np.nan, 2.0], "d": [4, 2], "e": [1.0, 3.0]})
+    expected = [[-1, 1, 0, 0, 1, -1], [1, 0, 1, 0, -1, 1]]
+    assert np.array_equal(TableEncoder().fit(frame).transform(frame), expected)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/monitor.hpp"
+#include "bindings/calls.hpp"
 #include "kernels/row_source.hpp"
 
 namespace ordsvm {
@@ -36,16 +37,16 @@ DenseView<T> view(const Matrix<T>& array) {
 inline Monitor monitor_by(const nb::object& watch) {
   return Monitor(
       [watch](Index steps, Index kernel_rows) {
-        const nb::gil_scoped_acquire gil;
+        const Locked locked;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         return nb::cast<bool>(watch.attr("report")(steps, kernel_rows));
       },
       [watch](double tol, double violation) {
-        const nb::gil_scoped_acquire gil;
+        const Locked locked;
         return nb::cast<double>(watch.attr("judge")(tol, violation));
       },
       [watch] {
-        const nb::gil_scoped_acquire gil;
+        const Locked locked;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         return nb::cast<bool>(watch.attr("out_of_time")());
       });
@@ -54,7 +55,7 @@ inline Monitor monitor_by(const nb::object& watch) {
 /// A monitor without a Python object: only a signal, such as Ctrl-C, can interrupt it.
 inline Monitor monitor_of_signals() {
   return Monitor([](Index, Index) {
-    const nb::gil_scoped_acquire gil;
+    const Locked locked;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     return false;
   });

@@ -5,6 +5,7 @@
 
 namespace ordsvm {
 
+void bind_calls(nanobind::module_& m);        // calls.cpp
 void bind_kernels(nanobind::module_& m);      // kernels.cpp
 void bind_cache(nanobind::module_& m);        // cache.cpp
 void bind_solvers(nanobind::module_& m);      // solvers.cpp

@@ -33,7 +33,7 @@ PyType_Slot cache_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_c
 template <class Visit>
 void for_cached_rows(const Cache& cache, const Vector<const Index>& which, const nb::object& watch, Visit visit) {
   Monitor monitor = monitor_by(watch);
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   std::visit(
       [&](const auto& rows) {
         for (std::size_t r = 0; r < which.size() && !monitor.stop_now(0, rows->rows_computed()); ++r)

@@ -43,11 +43,11 @@ void bind_dcd(nb::module_& m) {
           "run",
           [](RankMachines& machines, double eps, Index until, int n_threads, const nb::object& watch) {
             Monitor monitor = monitor_by(watch);
-            const nb::gil_scoped_release release;
+            const Unlocked unlocked;
             return machines.run(eps, until, n_threads, monitor);
           },
           "eps"_a, "until"_a, "n_threads"_a, "watch"_a)
-      .def("refresh", &RankMachines::refresh, nb::call_guard<nb::gil_scoped_release>())
+      .def("refresh", &RankMachines::refresh, nb::call_guard<Unlocked>())
       .def("beta",
            [](const RankMachines& machines) {
              return to_numpy(machines.beta(), machines.n_samples(), machines.n_ranks());

@@ -7,7 +7,7 @@ namespace ordsvm::full_kernel {
 namespace {
 
 void make_full_kernel(FullKernel* self, const RowSource& rows, int n_threads) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   ThreadPool pool(n_threads);
   new (self) FullKernel(rows, pool);
 }
@@ -21,20 +21,20 @@ nb::ndarray<nb::numpy, const double, nb::ndim<2>> values_of(nb::handle_t<FullKer
 Fit solve_full_kernel(const FullKernel& kernel, const HingeArrays& hinges, const LiveArrays& live, double tol,
                       double newton_start) {
   Monitor monitor = monitor_of_signals();
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return Solver(kernel, hinges.hinges, live.variables(), tol, newton_start, monitor).run();
 }
 
 /// score = K @ beta, for scores padded to whole vectors.
 void product_of(const FullKernel& kernel, Vector<const double> beta, Vector<double> score) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   std::fill_n(score.data(), score.size(), 0.0);
   const Change all(span(beta));
   kernel.add<double>(all.rows, all.weights, score.data());
 }
 
 Fit proof_of(const FullKernel& kernel, const HingeArrays& hinges, const LiveArrays& live) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   Fit fit;
   fit.proof = prove(hinges.hinges, live.variables(), rounding(kernel, hinges.hinges, live.variables()));
   return fit;

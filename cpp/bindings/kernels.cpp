@@ -5,7 +5,7 @@
 #include "bindings/bind.hpp"
 #include "kernels/tiles/part.hpp"
 #include "kernels/tiles/product.hpp"
-#include "kernels/tiles/samples.hpp"
+#include "kernels/tiles/value_bound.hpp"
 #include "optimality/score_state.hpp"
 
 namespace ordsvm {
@@ -27,7 +27,7 @@ class CallableRows final : public RowSource {
  private:
   template <class T>
   void call(std::span<const Index> which, std::span<T> out) const {
-    const nb::gil_scoped_acquire gil;
+    const Locked locked;
     nb::ndarray<nb::numpy, const Index, nb::ndim<1>> indices(which.data(), {which.size()}, nb::handle());
     const auto values = nb::cast<Matrix<double>>(callable_(indices.cast(nb::rv_policy::copy)));
     if (values.shape(0) != which.size() || static_cast<Index>(values.shape(1)) != size())
@@ -62,7 +62,10 @@ PyType_Slot rows_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_ro
 /// K[which].
 nb::ndarray<nb::numpy, double, nb::ndim<2>> rows_of(const RowSource& rows, Vector<const Index> which) {
   std::vector<double> values(which.size() * rows.size());
-  rows.rows(span(which), values);
+  {
+    const Unlocked unlocked;
+    rows.rows(span(which), values);
+  }
   return to_numpy(std::move(values), which.size(), rows.size());
 }
 
@@ -71,7 +74,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> part_of(const RowSource& source, Vec
                                                     Vector<const Index> columns, int n_threads) {
   std::vector<double> out(rows.size() * columns.size());
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     ThreadPool pool(n_threads);
     tiles::fill_part(source, span(rows), span(columns), out, pool);
   }
@@ -83,7 +86,7 @@ Array product_with(const RowSource& rows, Vector<const double> beta, int n_threa
   std::vector<double> out(rows.size());
   Monitor monitor = monitor_of_signals();
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     product(rows, span(beta), out, monitor, 0, 0, n_threads);
   }
   return to_numpy(std::move(out));

@@ -39,7 +39,7 @@ LabelledSamples samples_of(const Vector<const std::int32_t>& label, const Vector
 void descend(Machine& machine, const RowBlock& block, Place place, Index parts, double share, int n_threads,
              const nb::object& watch, bool ahead) {
   Monitor monitor = monitor_by(watch);
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   machine.pass(block.rows, place, parts, share, n_threads, monitor, ahead);
 }
 
@@ -109,7 +109,7 @@ void bind_machine(nb::module_& m) {
              bool ahead) { descend(machine, block, {0, samples.data()}, parts, share, n_threads, watch, ahead); },
           "block"_a, "samples"_a.noconvert(), "parts"_a, "share"_a, "n_threads"_a, "watch"_a, "ahead"_a = false)
       .def("take_sums", &Machine::take_sums)
-      .def("begin_proof", &Machine::begin_proof, nb::call_guard<nb::gil_scoped_release>())
+      .def("begin_proof", &Machine::begin_proof, nb::call_guard<Unlocked>())
       .def(
           "begin_scores",
           [](Machine& machine, Matrix<double> weights) { machine.begin_scores({weights.data(), weights.size()}); },
@@ -117,20 +117,20 @@ void bind_machine(nb::module_& m) {
       .def("proof", &Machine::proof)
       .def(
           "build", [](Machine& machine, const RowBlock& block, Index first) { machine.build(block.rows, first); },
-          "block"_a, "first"_a, nb::call_guard<nb::gil_scoped_release>())
+          "block"_a, "first"_a, nb::call_guard<Unlocked>())
       .def(
           "score",
           [](Machine& machine, const RowBlock& block, Index first, int n_threads, const nb::object& watch) {
             Monitor monitor = monitor_by(watch);
-            const nb::gil_scoped_release release;
+            const Unlocked unlocked;
             machine.score(block.rows, first, n_threads, monitor);
           },
           "block"_a, "first"_a, "n_threads"_a, "watch"_a)
-      .def("certificate", &Machine::certificate, nb::call_guard<nb::gil_scoped_release>())
-      .def("resume", &Machine::resume, nb::call_guard<nb::gil_scoped_release>())
+      .def("certificate", &Machine::certificate, nb::call_guard<Unlocked>())
+      .def("resume", &Machine::resume, nb::call_guard<Unlocked>())
       .def(
           "rebuild", [](Machine& machine, const RowBlock& block, Index first) { machine.rebuild(block.rows, first); },
-          "block"_a, "first"_a, nb::call_guard<nb::gil_scoped_release>())
+          "block"_a, "first"_a, nb::call_guard<Unlocked>())
       .def(
           "set_weights",
           [](Machine& machine, Matrix<double> weights, Vector<const double> sums) {
@@ -174,7 +174,7 @@ void bind_linear(nb::module_& m) {
       [](const RowBlock& block, Vector<float> norms, Index first, int n_threads) {
         squared_norms(block.rows, norms.data() + first, n_threads);
       },
-      "block"_a, "norms"_a.noconvert(), "first"_a, "n_threads"_a, nb::call_guard<nb::gil_scoped_release>());
+      "block"_a, "norms"_a.noconvert(), "first"_a, "n_threads"_a, nb::call_guard<Unlocked>());
   nb::class_<Options>(m, "LinearOptions")
       .def(
           "__init__",

@@ -4,6 +4,7 @@
 NB_MODULE(_core, m) {
   m.doc() = "The native core of ordsvm: kernel rows and solvers on hinge tables.";
   m.attr("compiler") = __VERSION__;
+  ordsvm::bind_calls(m);
   ordsvm::bind_kernels(m);
   ordsvm::bind_cache(m);
   ordsvm::bind_solvers(m);

@@ -17,7 +17,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> scores_of(const Kernel& kernel, cons
   std::vector<double> out(samples.n_rows * shared.n_machines);
   Monitor monitor = monitor_of_signals();
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     scores(kernel, samples, support, shared, out, n_threads, [&] { return monitor.stop_now(0, 0); });
   }
   return to_numpy(std::move(out), samples.n_rows, shared.n_machines);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "base/stopping.hpp"
@@ -21,7 +22,10 @@ struct HingeArrays {
 struct LiveArrays {
   Vector<double> alpha, score, threshold;
   Vector<Index> active;
-  Variables variables() const { return {span(alpha), span(score), span(threshold), span(active)}; }
+  std::optional<Vector<double>> error;
+  Variables variables() const {
+    return {span(alpha), span(score), span(threshold), span(active), error ? span(*error) : std::span<double>()};
+  }
 };
 
 /// A cache of rows in float or double, which may serve several solves. It holds on to Python's rows itself, so that
@@ -34,9 +38,10 @@ struct Cache {
 /// Runs `solver(cache, variables, monitor)` without the interpreter's lock.
 template <class Solver>
 Outcome solve(const Cache& cache, const LiveArrays& live, const nb::object& watch, Solver solver) {
+  const Call call;
   Monitor monitor = monitor_by(watch);
   if (const Index every = nb::cast<Index>(watch.attr("report_every")); every > 0) monitor.report_every(every);
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return std::visit([&](const auto& rows) { return solver(*rows, live.variables(), monitor); }, cache.rows);
 }
 

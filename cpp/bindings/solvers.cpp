@@ -83,8 +83,15 @@ void bind_problem(nb::module_& m) {
       .def(
           "__init__",
           [](LiveArrays* self, Vector<double> alpha, Vector<double> score, Vector<double> threshold,
-             Vector<Index> active) { new (self) LiveArrays{alpha, score, threshold, active}; },
-          "alpha"_a.noconvert(), "score"_a.noconvert(), "threshold"_a.noconvert(), "active"_a.noconvert());
+             Vector<Index> active) { new (self) LiveArrays{alpha, score, threshold, active, {}}; },
+          "alpha"_a.noconvert(), "score"_a.noconvert(), "threshold"_a.noconvert(), "active"_a.noconvert())
+      .def(
+          "__init__",
+          [](LiveArrays* self, Vector<double> alpha, Vector<double> score, Vector<double> threshold,
+             Vector<Index> active,
+             Vector<double> error) { new (self) LiveArrays{alpha, score, threshold, active, error}; },
+          "alpha"_a.noconvert(), "score"_a.noconvert(), "threshold"_a.noconvert(), "active"_a.noconvert(),
+          "error"_a.noconvert());
   nb::class_<Outcome>(m, "Outcome")
       .def_ro("status", &Outcome::status)
       .def_ro("steps", &Outcome::steps)

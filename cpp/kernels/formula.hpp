@@ -6,48 +6,34 @@
 // that, and has
 //   value<Math>(x, p)   turns Math::count reductions x into values of K, in place; Math and the parameters p are those
 //                       of primitives.hpp
+//   bound(kernel, x)    how far such values are off, at most, for what is known of the reductions x (rounding.hpp)
 // A kernel without a formula, or without its case in with_formula, does not compile. docs/add_a_kernel.md is the guide.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "kernels/kernel.hpp"
 #include "kernels/primitives.hpp"
+#include "kernels/rounding.hpp"
 #include "simd/loops.hpp"
 
 namespace ordsvm {
 
-/// What the error of a value of K depends on, for values made in T of features rounded to T; errors in epsilons of T.
-struct RoundingSources {
-  Kernel kernel;
-  double largest_norm;  // over all samples: sum of squares, or of absolute values for Manhattan distances
-  double roundings;     // of the sums that make a reduction, relative to it
-  bool by_norms;        // whether distances come from norms, which cancel
-  double scaled_norm() const { return kernel.gamma * largest_norm; }
+/// A kernel whose formula has no `bound` of its own has none: no proof relies on its values in float.
+struct Unbounded {
+  static ValueBound bound(const Kernel&, const ReductionBound&) { return ValueBound::none(); }
 };
 
-/// An error of a kernel of distances where |K| <= 1 and |x dK/dx| <= 1. Features far from 0 are rounded by more than
-/// their differences: by `of_features`, in units of gamma times a distance.
-inline double error_of_distances(const RoundingSources& from, double of_features) {
-  return (from.roundings + of_features) * (from.by_norms ? std::max(1.0, from.scaled_norm() / 2.0) : 1.0);
-}
-
-struct OfDotProduct {
+struct OfDotProduct : Unbounded {
   static constexpr simd::Reduction reduction = simd::Reduction::dot;
 };
 
-/// `error` bounds the error of a value of K; a kernel with |K| > 1 or |x dK/dx| > 1 needs its own.
-struct OfSquaredDistance {
+struct OfSquaredDistance : Unbounded {
   static constexpr simd::Reduction reduction = simd::Reduction::squared_distance;
-  static double error(const RoundingSources& from) {
-    return error_of_distances(from, 2.0 * std::sqrt(from.scaled_norm()));
-  }
 };
 
-struct OfManhattanDistance {
+struct OfManhattanDistance : Unbounded {
   static constexpr simd::Reduction reduction = simd::Reduction::manhattan;
-  static double error(const RoundingSources& from) { return error_of_distances(from, from.scaled_norm()); }
 };
 
 template <KernelKind kind>
@@ -59,7 +45,7 @@ struct Formula<KernelKind::linear> : OfDotProduct {
   template <class Math>
   ORDSVM_INLINE static void value(typename Math::Value*, const Parameters<typename Math::Real>&) {}
 
-  static double error(const RoundingSources& from) { return from.roundings * from.largest_norm; }
+  static ValueBound bound(const Kernel&, const ReductionBound& x) { return rounding::of_product(x); }
 };
 
 /// exp(-gamma |x-y|^2)
@@ -69,6 +55,8 @@ struct Formula<KernelKind::rbf> : OfSquaredDistance {
   ORDSVM_INLINE static void value(typename Math::Value* x, const Parameters<typename Math::Real>& p) {
     Math::decay(x, p);
   }
+
+  static ValueBound bound(const Kernel& kernel, const ReductionBound& x) { return rounding::of_decay(kernel, x); }
 };
 
 /// (gamma x.y + coef0)^degree
@@ -82,9 +70,8 @@ struct Formula<KernelKind::polynomial> : OfDotProduct {
     }
   }
 
-  static double error(const RoundingSources& from) {
-    const double degree = from.kernel.degree, largest = from.scaled_norm() + std::abs(from.kernel.coef0);
-    return from.roundings * std::max(1.0, degree / 4.0) * std::pow(largest, degree);
+  static ValueBound bound(const Kernel& kernel, const ReductionBound& x) {
+    return rounding::of_power(kernel, Parameters<double>(kernel).whole_degree, x);
   }
 };
 
@@ -97,7 +84,7 @@ struct Formula<KernelKind::sigmoid> : OfDotProduct {
     Math::tangent(x);
   }
 
-  static double error(const RoundingSources& from) { return from.roundings * std::max(1.0, from.scaled_norm()); }
+  static ValueBound bound(const Kernel& kernel, const ReductionBound& x) { return rounding::of_tangent(kernel, x); }
 };
 
 /// exp(-gamma |x-y|_1)
@@ -107,6 +94,8 @@ struct Formula<KernelKind::laplacian> : OfManhattanDistance {
   ORDSVM_INLINE static void value(typename Math::Value* x, const Parameters<typename Math::Real>& p) {
     Math::decay(x, p);
   }
+
+  static ValueBound bound(const Kernel& kernel, const ReductionBound& x) { return rounding::of_decay(kernel, x); }
 };
 
 /// use.operator()<Formula<kind>>(): from a kernel chosen at run time to its formula.

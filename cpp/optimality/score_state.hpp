@@ -29,6 +29,7 @@ struct Variables {
   std::span<double> score;
   std::span<double> threshold;
   std::span<Index> active = {};  // one number, or none: how many hinges are not shrunk
+  std::span<double> error = {};  // a number a sample, or none: how far its score may be off when a solver converges
 };
 
 /// Scores and penalised thresholds from alpha alone, with rows of K in double: what rounding in cached float rows and

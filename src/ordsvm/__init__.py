@@ -37,6 +37,7 @@ from ordsvm.solvers import (
     InteriorPoint,
     ParsmoCache,
     ParsmoLight,
+    ProximalNewton,
     RankDCD,
 )
 
@@ -70,6 +71,7 @@ __all__ = [
     "ParsmoCache",
     "ParsmoLight",
     "Progress",
+    "ProximalNewton",
     "RankDCD",
     "RedSVM",
     "RoundedRegressor",

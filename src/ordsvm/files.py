@@ -6,10 +6,12 @@ import errno
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_UMASK_LOCK = threading.Lock()
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a full disk, a quota, a limit of the process
 
 
@@ -74,6 +76,8 @@ def _temporary(path: str | os.PathLike[str], target: Path) -> Path:
 
 
 def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
+    """Read by setting it: two threads at once could leave the process with that of neither."""
+    with _UMASK_LOCK:
+        mask = os.umask(0)
+        os.umask(mask)
     return mask

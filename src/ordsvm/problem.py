@@ -5,7 +5,8 @@
              β_i = Σ_{v of i} s_v α_v     γ_k = Σ_{v of k} s_v α_v     f = Kβ
 
 Everything here is plain NumPy in float64 and is what every solver is checked by: objective, duality gap and
-violation of the optimality conditions are computed from α and f = Kβ alone.
+violation of the optimality conditions are computed from α and f = Kβ alone. Where a score may be off, what is claimed
+allows for it (docs/rounding.md).
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ class Hinges:
 class Certificate:
     """What α proves: primal ≥ optimum ≥ dual, so neither objective is further than `gap` from the optimum.
 
+    The gap includes what scores may be off by: the rounding of float64 sums by an estimate, that of scores that a
+    solver leaves in float32 by a proven bound (docs/rounding.md).
     `violation` is the largest |projected gradient| (none, penalised) or max_k (b_low − b_up) (free, ordered).
     """
 
@@ -180,7 +183,8 @@ class Problem:
         """Everything that α proves, given f = Kβ up to `rounding`, for thresholds b or else the best ones.
 
         α is assumed feasible: see `repair`. An error of `rounding` in a score changes the gap by at most (cap + α)
-        times that for each of its hinges, and the smaller gap is not claimed.
+        times that for each of its hinges, and the smaller gap is not claimed. Scores that are off by more than that:
+        see `allowing_for`.
         """
         b = self.best_thresholds(alpha, score) if b is None else b
         square_norm, slope = self.square_norm(alpha, score), self.slope(score, b)
@@ -195,6 +199,16 @@ class Problem:
             violation=self.violation(alpha, score),
             thresholds=b,
         )
+
+    def allowing_for(self, error: Floats) -> Problem:
+        """The problem whose certificate holds although scores may be off by `error`, where all hinges have α = 0.
+
+        A margin that is larger by the error costs at least what the exact score costs, for any b, and violates at
+        least as much; the dual objective does not change, for its offsets count by α. docs/rounding.md has the proof.
+        """
+        if not error.any():
+            return self
+        return replace(self, hinges=replace(self.hinges, offset=self.hinges.offset + error[self.hinges.sample]))
 
     # Optimality conditions
 

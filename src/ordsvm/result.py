@@ -66,6 +66,9 @@ class Progress:
 class FitResult:
     """The end of a fit, with objective, gap and violation recomputed in float64 from alpha.
 
+    Scores on which they do not depend may be left in float32 by the solver "block"; what these can be off by, at most,
+    and an estimate of the rounding of float64 are part of what is claimed (docs/rounding.md).
+
     Parameters
     ----------
     status : str
@@ -79,7 +82,7 @@ class FitResult:
     objective : float
         The primal objective of this model; the optimum lies between objective − gap and objective.
     gap : float
-        How far from the optimum the model can be at most.
+        How far from the optimum the model can be at most, rounding included.
     relative_gap : float
         The gap divided by the larger of both objectives.
     violation : float

@@ -16,7 +16,8 @@ constexpr double max_sparse_density = 0.4;  // share of features that are not 0:
 constexpr double max_sparse_density_with_norms = 0.65;  // the same where norms serve as well as differences
 constexpr Index transposed_at_once = 8;                 // dense samples: a line of a cache is written at a time
 
-/// The form of samples, but for those of binary features.
+}  // namespace
+
 Form form_of(const Features& features) {
   if (features.density < (features.norms_serve() ? max_sparse_density_with_norms : max_sparse_density))
     return Form::sparse;
@@ -24,7 +25,6 @@ Form form_of(const Features& features) {
   return squares && features.norms_serve() ? Form::norms : Form::differences;
 }
 
-/// The largest number of ones in a sample, if all features are 0 or 1, and there are few enough ones for a lookup.
 std::optional<Index> longest_binary_row(const RowSource& source) {
   const Index n_columns = source.features()->n_columns;
   std::vector<SampleIndex> columns(n_columns);
@@ -43,40 +43,11 @@ std::optional<Index> longest_binary_row(const RowSource& source) {
   return most;
 }
 
-/// Features of a sample that are stored, at most.
-Index longest_row(const RowSource& source) {
-  const Index n_columns = source.features()->n_columns;
-  std::vector<SampleIndex> columns(n_columns);
-  std::vector<double> values(n_columns);
-  Index longest = 0;
-  for (Index i = 0; i < source.size(); ++i)
-    longest = std::max(longest, source.nonzeros(i, columns.data(), values.data()));
-  return longest;
-}
-
-}  // namespace
-
 bool fits_tiles(const RowSource& source) {
   constexpr Index max_tile_bytes = 1 << 19;  // bytes
   const auto features = source.features();
   return features && (features->density >= max_sparse_density ||
                       features->n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= max_tile_bytes);
-}
-
-double roundings(const RowSource& source) {
-  const auto features = source.features();
-  const bool norms = features && form_of(*features) != Form::differences;
-  return 4.0 + (features ? std::sqrt(features->n_columns) : 0.0) + (norms ? features->rounding_of_norms() : 0.0);
-}
-
-double largest_error(const RowSource& source) {
-  const Features features = *source.features();
-  const Form form = form_of(features);
-  if (is_distance(features.kernel.kind) && form != Form::sparse && longest_binary_row(source))
-    return 8.0;  // exact as sums
-  const double terms = static_cast<double>(form == Form::sparse ? longest_row(source) : features.n_columns);
-  const RoundingSources from{features.kernel, features.largest_norm, 2.0 * (4.0 + terms), form != Form::differences};
-  return with_formula(features.kernel.kind, [&]<class F>() { return F::error(from); });
 }
 
 double row_length(const Features& features) {

@@ -1,6 +1,7 @@
 // Samples as tiles and as packed rows, from a source of kernel rows that has features.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -81,12 +82,11 @@ class TiledSamples {
 /// read, must fit into a cache.
 bool fits_tiles(const RowSource& source);
 
-/// How many roundings a value of K in double is off by, as exact products use it: an estimate, as sums of n terms are
-/// taken to be off by about the root of n.
-double roundings(const RowSource& source);
+/// The form of samples, but for those of binary features.
+Form form_of(const Features& features);
 
-/// How far a value of K may be off that was computed in T from features rounded to T, at most, in epsilons of T.
-double largest_error(const RowSource& source);
+/// The largest number of ones in a sample, if all features are 0 or 1, and there are few enough ones for a lookup.
+std::optional<Index> longest_binary_row(const RowSource& source);
 
 /// How many features of a row cost something.
 double row_length(const Features& features);

@@ -54,10 +54,12 @@ class BlockSmo {
         slots_(hinges, variables.alpha),
         balance_(hinges, variables),
         top_(hinges.n_samples, hinges.n_thresholds),
+        drift_(source_),
         middle_(slots_, balance_, *row_blocks_, pool_, capacity_, std::min(options.q2, capacity_)) {
     top_.start(slots_, hinges.n_samples);
     for (Index i = 0; i < hinges.n_samples; ++i) top_.diagonal()[i] = static_cast<T>(source_.diagonal(i));
     round_scores();
+    drift_.start(hinges.beta(variables.alpha));
   }
 
   ~BlockSmo() { cache_.leave(0); }  // the whole budget is for rows again
@@ -187,11 +189,10 @@ class BlockSmo {
   void apply(const StopCheck& stop_check) {
     rows_.clear();
     weights_.clear();
-    for (std::size_t p = 0; p < positions_.size(); ++p)
-      if (const double moved = middle_.moved()[p]; moved != 0.0) {
-        rows_.push_back(positions_[p]);
+    for (const Index i : positions_)
+      if (const double moved = drift_.follow(i, slots_.beta(i)); moved != 0.0) {
+        rows_.push_back(i);
         weights_.push_back(moved);
-        travelled_ += std::abs(moved);
       }
     if (whole())
       for (std::size_t r = 0; r < rows_.size(); ++r)
@@ -207,33 +208,33 @@ class BlockSmo {
   }
 
   /// The violation by exact scores; nothing if the monitor stopped it. Samples that are screened, if any can be left
-  /// out, keep the scores they have, unless the others are off by more than was expected.
+  /// out, keep the scores they have, and how far these may be off is noted, unless the others are off by more than
+  /// that: arithmetic is then not what the bound takes it to be.
   std::optional<double> recompute(Monitor& monitor, double tol) {
     std::vector<char> screened;
-    double expected = 0.0, off = 0.0;
+    double bound = 0.0, off = 0.0;
     if (fits_tiles(source_)) {
-      expected = drift<T>(source_, travelled_) + seen_;
-      screened = find_screened(top_, slots_, 4.0 * expected + 10.0 * tol);
+      bound = drift_.bound();
+      screened = find_screened(top_, slots_, 4.0 * bound + 10.0 * tol);
     }
     const std::vector<double> before(variables_.score.begin(), variables_.score.end());
-    if (!recompute_all_but(monitor, screened)) return std::nullopt;
+    if (!recompute_all_but(monitor, screened, bound)) return std::nullopt;
     for (Index i = 0; i < hinges_.n_samples; ++i) off = std::max(off, std::abs(variables_.score[i] - before[i]));
     Tier<double> exact = exact_tier();
-    double violation = exact.rank(balance_);
-    if (screened.empty() || (off <= expected + tol && stay_screened(exact, screened, expected))) {
-      seen_ += screened.empty() ? 0.0 : off;
-      return violation;
-    }
-    if (!recompute_all_but(monitor, {})) return std::nullopt;
+    const double violation = exact.rank(balance_);
+    if (screened.empty() || (off <= bound + tol && stay_screened(exact, screened, bound))) return violation;
+    if (!recompute_all_but(monitor, {}, 0.0)) return std::nullopt;
     exact = exact_tier();
     return exact.rank(balance_);
   }
 
-  bool recompute_all_but(Monitor& monitor, std::span<const char> left_out) {
+  bool recompute_all_but(Monitor& monitor, std::span<const char> left_out, double bound) {
     const Index rows = kernel_rows();
     if (!ordsvm::recompute(source_, hinges_, variables_, monitor, steps_, rows, pool_.size(), &pool_, left_out))
       return false;
-    if (left_out.empty()) travelled_ = seen_ = 0.0;
+    if (left_out.empty()) drift_.start(hinges_.beta(variables_.alpha));
+    for (std::size_t i = 0; i < variables_.error.size(); ++i)
+      variables_.error[i] = !left_out.empty() && left_out[i] ? bound : 0.0;
     balance_ = Balance(hinges_, variables_);
     round_scores();
     return true;
@@ -259,12 +260,12 @@ class BlockSmo {
   Slots slots_;
   Balance balance_;
   Tier<T> top_;
+  Drift<T> drift_;
   Middle<T> middle_;
   WorkingSet<T> set_;
   std::vector<Index> positions_, kept_, rows_;
   std::vector<double> weights_;
   Index before_ = 0, steps_ = 0;
-  double travelled_ = 0.0, seen_ = 0.0;  // since all scores were exact: how far beta moved, and how far they were off
   Progress progress_;
 };
 

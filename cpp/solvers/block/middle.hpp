@@ -32,8 +32,7 @@ class Middle {
         pool_(pool),
         tier_(capacity, balance.n_thresholds()),
         small_size_(small_size),
-        values_(padded_to(capacity, lanes<T>) * padded_to(capacity, lanes<T>)),
-        moved_(capacity) {
+        values_(padded_to(capacity, lanes<T>) * padded_to(capacity, lanes<T>)) {
     const int n_sets = suits_several(balance) ? std::min(pool.size(), max_small_sets) : 1;
     for (int s = 0; s < n_sets; ++s) sets_.push_back(std::make_unique<SmallSet<T>>(small_size, balance));
   }
@@ -41,11 +40,9 @@ class Middle {
   Tier<T>& tier() { return tier_; }
   T* values() { return values_.data(); }
   Index stride() const { return padded_to(tier_.count(), lanes<T>); }
-  std::span<const double> moved() const { return {moved_.data(), static_cast<std::size_t>(tier_.count())}; }
 
-  /// Works on tier() with K in values(); moved() is then how far each sample's beta went. Returns the number of steps.
+  /// Works on tier() with K in values(). Returns the number of steps.
   Index run(double tol, double share, const Allowance& allowance) {
-    std::fill(moved_.begin(), moved_.end(), 0.0);
     kept_.clear();
     Index steps = 0;
     double start = -1.0;
@@ -137,7 +134,6 @@ class Middle {
 
   void take_over(const SmallSet<T>& set) {
     set.give_back(tier_, slots_);
-    for (std::size_t p = 0; p < set.chosen().size(); ++p) moved_[set.chosen()[p]] += set.moved()[p];
     const auto kept = last_free(set.tier(), set.chosen(), small_size_ / 2);
     kept_.insert(kept_.end(), kept.begin(), kept.end());
   }
@@ -163,7 +159,6 @@ class Middle {
   WorkingSet<T> choice_;
   Buffer<T> values_;
   std::vector<std::unique_ptr<SmallSet<T>>> sets_;
-  std::vector<double> moved_;
   std::vector<Index> kept_;
 };
 

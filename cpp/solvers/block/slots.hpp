@@ -116,6 +116,13 @@ class Slots {
     return std::any_of(hinge_.begin() + begin_[p * n_thresholds_], hinge_.begin() + begin_[(p + 1) * n_thresholds_],
                        [](const Hinge& hinge) { return hinge.alpha > 0.0; });
   }
+  /// beta of a sample, summed as Hinges::beta does.
+  double beta(Index p) const {
+    double total = 0.0;
+    for (Index h = begin_[p * n_thresholds_]; h < begin_[(p + 1) * n_thresholds_]; ++h)
+      total += hinge_[h].sign * hinge_[h].alpha;
+    return total;
+  }
   Index count_support() const {
     Index total = 0;
     for (Index p = 0; p < count(); ++p) total += supports(p);

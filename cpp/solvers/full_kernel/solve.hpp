@@ -16,11 +16,11 @@ struct Fit {
   Proof proof;
 };
 
-/// How far a score may be off, by an estimate.
+/// How far a score may be off, by an estimate: KernelMatrix.rounding in Python.
 inline double rounding(const FullKernel& kernel, const Hinges& hinges, const Variables& variables) {
-  double total = 0.0;
-  for (const double beta : hinges.beta(variables.alpha)) total += std::abs(beta);
-  return 8.0 * std::numeric_limits<double>::epsilon() * kernel.largest() * total;
+  double total = 0.0, count = 0.0;
+  for (const double beta : hinges.beta(variables.alpha)) total += std::abs(beta), count += beta != 0.0;
+  return (8.0 + 0.5 * std::sqrt(count)) * std::numeric_limits<double>::epsilon() * kernel.largest() * total;
 }
 
 /// From alpha, its exact scores and, where they are penalised, its thresholds, all of which are kept up to date.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
@@ -21,6 +21,7 @@ from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_sa
 from ordsvm.estimators.threshold_models import SVOR
 from ordsvm.estimators.validation import check_features, check_sample_weight, weight_argument
 from ordsvm.labels import label_array, rank_codes, require_y
+from ordsvm.stopping import Jobs
 
 
 class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -240,7 +241,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             machine.fit(samples, take(y, fold.train), **weight_argument(machine, take(sample_weight, fold.train)))
             return rank_score(machine, others)
 
-        found = Parallel(n_jobs=self.n_jobs)(delayed(scores)(fold) for fold in folds)
+        found = Jobs(n_jobs=self.n_jobs).run(partial(scores, fold) for fold in folds)
         score = np.empty(sum(len(fold.test) for fold in folds))
         for fold, values in zip(folds, found, strict=True):
             score[fold.test] = values

@@ -20,6 +20,7 @@ from ordsvm.data.row_blocks import VALUE, Csr, StoredBlock, read_blocks
 from ordsvm.data.spool import BlockSize, Spool
 from ordsvm.data.store_files import BLOCKS, LABELS, ROWS, WEIGHTS, StoreIndex, load_array, new_folder, save_array
 from ordsvm.data.svmlight import column_range, svmlight_blocks
+from ordsvm.stopping import submit
 
 BLOCK_BYTES = 1 << 20  # read at once: enough for a disk
 WINDOW_BYTES = 1 << 27  # in memory at once: enough to mix rows from all over the store
@@ -317,11 +318,11 @@ class RowStore:
         if not self._is_open:
             raise ValueError("The row store is closed: open or write it anew.")
         with self._file() as file, ThreadPoolExecutor(1) as reader:
-            ahead = reader.submit(self._load, file, windows[0])
+            ahead = submit(reader, self._load, file, windows[0])
             for numbers, following in zip(windows, [*windows[1:], None], strict=True):
                 rows = ahead.result()
                 if following is not None:
-                    ahead = reader.submit(self._load, file, following)
+                    ahead = submit(reader, self._load, file, following)
                 yield numbers, rows
 
     def _file(self) -> BinaryIO:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,18 +18,39 @@ UNEVEN = 1.25  # times its fair share that a worker may get so that rows need no
 def connected(client: Any = None) -> Iterator[Client]:
     """The client given, or else the current one, or else one of a cluster of threads in this process, for as long."""
     if client is not None:
-        yield _checked(client)
+        with _naming_a_lost_scheduler(_checked(client)):
+            yield client
         return
     try:
         current = get_client()
     except ValueError:
         current = None
     if current is not None:
-        yield _checked(current)
+        with _naming_a_lost_scheduler(_checked(current)):
+            yield current
         return
     options = {"n_workers": usable_threads(None), "threads_per_worker": 1, "processes": False}
     with LocalCluster(dashboard_address=":0", **options) as cluster, Client(cluster, set_as_default=False) as own:
         yield own
+
+
+def require_scheduler(client: Client) -> None:
+    """Raises where the client has lost its scheduler: Dask does so half a minute later, or cancels futures instead."""
+    if client.status != "running":
+        raise RuntimeError(
+            "The connection to the Dask scheduler was lost during the fit, and all rows on its workers with it: start "
+            "the cluster again, connect a new client, and fit again."
+        )
+
+
+@contextmanager
+def _naming_a_lost_scheduler(client: Client) -> Iterator[None]:
+    """Whatever a lost scheduler leads to becomes one sentence about it."""
+    try:
+        yield
+    except (OSError, CancelledError, RuntimeError):
+        require_scheduler(client)
+        raise
 
 
 def _checked(client: Any) -> Client:

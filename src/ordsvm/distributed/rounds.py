@@ -24,6 +24,7 @@ import numpy as np
 from distributed import Client, Future, wait
 
 from ordsvm._typing import Floats
+from ordsvm.distributed.cluster import require_scheduler
 from ordsvm.distributed.copies import Copies, kept, release
 from ordsvm.distributed.loading import size, zeros
 from ordsvm.distributed.shard import Job, Proof, Shared, Step, built, descend, prove, total
@@ -189,6 +190,7 @@ class Rounds:
     def _results(self, futures: list[Future]) -> list[Any]:
         """Of small futures, as soon as they and the copies of the last round are there."""
         while True:
+            require_scheduler(self.client)
             missing = {place.worker for place in self.places} - set(self.client.nthreads())
             if missing:
                 raise WorkerLost

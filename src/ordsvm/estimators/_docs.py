@@ -14,7 +14,8 @@ T = TypeVar("T", bound=type[Any])
 
 COMMON = """
     time_limit : float or None, default=None
-        Seconds after which training stops, with a usable model and a `ConvergenceWarning`.
+        Seconds after which training stops, with a usable model and a `ConvergenceWarning`. The proof at the end is part
+        of them: a kernel machine estimates what it will take, and stops that much earlier.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the samples of a class.
     categories : sequence or None, default=None

@@ -49,7 +49,8 @@ def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight:
     Notes
     -----
     Only α is the solver's: the hinges come from the labels, α is made feasible should it not be, the scores come from
-    the kernel's formula in NumPy, not from the core, and the objective is that of the model's own thresholds.
+    the kernel's formula in NumPy, in float64 for every sample, not from the core, and the objective is that of the
+    model's own thresholds. The gap includes an estimate of float64's rounding (docs/rounding.md).
 
     Examples
     --------

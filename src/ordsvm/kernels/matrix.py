@@ -24,6 +24,8 @@ class KernelMatrix:
         A source of rows of the core, such as `kernel.rows(X)`.
     cache_size : float, default=200
         Megabytes for cached rows.
+    source : tuple of Kernel and samples, default=None
+        What the matrix is made of, for solvers that compute its values on another device.
 
     See Also
     --------
@@ -42,7 +44,7 @@ class KernelMatrix:
     array([1.   , 0.607])
     """
 
-    def __init__(self, rows: _core.Rows, cache_size: float = 200.0) -> None:
+    def __init__(self, rows: _core.Rows, cache_size: float = 200.0, source: tuple[Kernel, Any] | None = None) -> None:
         needed, budget = 2 * 8 * len(rows), cache_size * 2**20
         if budget < needed:
             raise ValueError(
@@ -56,6 +58,7 @@ class KernelMatrix:
                 "sklearn.preprocessing.StandardScaler."
             )
         self.rows = rows
+        self.source = source
         self.largest = float(largest)
         self._roundings = rows.roundings()
         self.fits_float = bool(largest < LARGEST_FLOAT_VALUE)
@@ -83,10 +86,14 @@ class KernelMatrix:
             The matrix.
         """
         kept = getattr(kernel, "matrix", None)
-        return cls(kernel.rows(samples), cache_size) if kept is None else kept(samples, cache_size)
+        if kept is not None:
+            return kept(samples, cache_size)
+        return cls(kernel.rows(samples), cache_size, (kernel, samples))
 
     def rounding(self, beta: Floats) -> float:
         """Estimate how far Kβ, summed in float64, may be from its true value.
+
+        Every one of n sums rounds by half an epsilon of what has been added up; together they make about the root of n.
 
         Parameters
         ----------
@@ -98,7 +105,8 @@ class KernelMatrix:
         float
             The estimate.
         """
-        return float(self._roundings * sys.float_info.epsilon * self.largest * np.abs(beta).sum())
+        roundings = self._roundings + 0.5 * np.sqrt(np.count_nonzero(beta))
+        return float(roundings * sys.float_info.epsilon * self.largest * np.abs(beta).sum())
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ.

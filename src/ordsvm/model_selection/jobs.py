@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
@@ -24,6 +24,7 @@ from ordsvm.model_selection.chain import Chain
 from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath
 from ordsvm.model_selection.paths import LIMITS, FoldSamples, Judge, Outcome, Parameters, follow, grouped, may_follow
 from ordsvm.solvers.auto import trains_on_full_kernel
+from ordsvm.stopping import Jobs
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 
@@ -198,7 +199,7 @@ class SearchJobs:
         return samples(train), samples(self.folds[fold].test)
 
     def _collect(self, n_candidates: int, jobs: Sequence[Job], **options: Any) -> list[list[Outcome]]:
-        found = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **options)(delayed(job.run)() for job in jobs)
+        found = Jobs(n_jobs=self.n_jobs, verbose=self.verbose, **options).run(job.run for job in jobs)
         table: list[dict[int, Outcome]] = [{} for _ in range(n_candidates)]
         for job, outcomes in zip(jobs, found, strict=True):
             for place, outcome in zip(job.places, outcomes, strict=True):

@@ -11,6 +11,7 @@ from ordsvm.solvers.kernel.decomposition.decomposition import Decomposition
 from ordsvm.solvers.kernel.gcd import GCD
 from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.kernel.parsmo import ParsmoCache, ParsmoLight
+from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver, solve
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.cocoa import CoCoA
@@ -37,6 +38,7 @@ __all__ = [
     "KernelMatrix",
     "ParsmoCache",
     "ParsmoLight",
+    "ProximalNewton",
     "RankDCD",
     "Solution",
     "Solver",

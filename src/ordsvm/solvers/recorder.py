@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.problem import Certificate
 from ordsvm.result import STATUSES, FitResult, Progress
@@ -62,6 +63,7 @@ class Recorder:
         self.status = "converged"
         self.best_look: int | None = None
         self.history: list[Progress] = []
+        self.reserved = 0.0  # seconds of the time limit that the end of the fit will take
         self.started = time.perf_counter() if started is None else started
         self._solver = solver
         self._line = line
@@ -82,8 +84,9 @@ class Recorder:
 
     def out_of_time(self) -> bool:
         """Whether the fit should end, be it for this or for another reason."""
+        _core.check_ended()
         limit = self.control.time_limit
-        if limit is not None and not self.stopped and self.seconds() >= limit:
+        if limit is not None and not self.stopped and self.seconds() + self.reserved >= limit:
             self.status = "time_limit"
         return self.stopped
 

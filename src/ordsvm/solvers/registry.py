@@ -14,6 +14,7 @@ from ordsvm.solvers.kernel.decomposition.decomposition import Decomposition
 from ordsvm.solvers.kernel.gcd import GCD
 from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.kernel.parsmo import ParsmoCache, ParsmoLight
+from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.dcd import DCD1, DCD2
@@ -32,6 +33,7 @@ KINDS: tuple[type[Solver], ...] = (
     ParsmoCache,
     Decomposition,
     InteriorPoint,
+    ProximalNewton,
 )
 SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in KINDS}
 LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (RankDCD, DCD1, DCD2)}

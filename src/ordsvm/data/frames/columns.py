@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -31,6 +32,13 @@ class NumberColumn:
         deviation = float(filled.std())
         mean = float(filled.mean())
         return cls(name, median, mean, deviation if deviation > 1e-12 * abs(mean) else 1.0)
+
+    @classmethod
+    def learn_all(cls, names: Sequence[str], values: Floats) -> list[Self]:
+        """The same of many columns at once, the rows of an array without missing or infinite values."""
+        median, mean, deviation = np.median(values, axis=1), values.mean(axis=1), values.std(axis=1)
+        deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0
+        return list(map(cls, names, median.tolist(), mean.tolist(), deviation.tolist()))
 
     def features(self, cells: Any) -> Floats:
         values = _numbers(self.name, cells)
@@ -88,6 +96,25 @@ class TextColumn:
 
     def feature_names(self) -> list[str]:
         return [f"{self.name}: {word}" for word in self.words]
+
+
+def plain_numbers(frame: Any, names: Sequence[Any]) -> tuple[list[Any], Floats]:
+    """Those of the columns that hold finite numbers only, in NumPy's types, and their values, one column a row.
+
+    Column by column, pandas takes a tenth of a millisecond for each of several steps.
+    """
+    wanted = set(names) if len(frame) else set()
+    plain = [
+        name
+        for name, dtype in zip(frame.columns.tolist(), frame.dtypes.tolist(), strict=True)
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and name in wanted
+    ]
+    part = frame if len(plain) == len(frame.columns) else frame[plain]
+    values = np.ascontiguousarray(part.to_numpy(dtype=np.float64).T)
+    finite = np.isfinite(values).all(axis=1)
+    if finite.all():
+        return plain, values
+    return [name for name, good in zip(plain, finite.tolist(), strict=True) if good], values[finite]
 
 
 Column = NumberColumn | CategoryColumn | TextColumn

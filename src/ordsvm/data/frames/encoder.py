@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm.data.frames.columns import CategoryColumn, Column, TextColumn, learn_column
+from ordsvm.data.frames.columns import CategoryColumn, Column, NumberColumn, TextColumn, learn_column, plain_numbers
 from ordsvm.data.frames.reading import TableError
 
 MANY = 1000  # features of names; from here on rows are sparse, as they are with text
@@ -87,7 +88,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(f"There is no column {missing[0]!r}: the columns are {', '.join(map(str, X.columns))}.")
         if not len(X.columns):
             raise TableError("There is no column to learn from: keep one at least.")
-        self.columns_ = tuple(learn_column(str(name), X[name], name in self.text) for name in X.columns)
+        plain, values = plain_numbers(X, [name for name in X.columns if name not in self.text])
+        learned = dict(zip(plain, NumberColumn.learn_all([str(name) for name in plain], values), strict=True))
+        self.columns_ = tuple(
+            learned[name] if name in learned else learn_column(str(name), X[name], name in self.text)
+            for name in X.columns
+        )
         n_names = sum(len(column.values) for column in self.columns_ if isinstance(column, CategoryColumn))
         self.sparse_ = n_names >= MANY or any(isinstance(column, TextColumn) for column in self.columns_)
         if not self.get_feature_names_out():
@@ -119,10 +125,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"The data lack the column {missing[0]!r}, which the model was trained with: give all of "
                 f"{', '.join(column.name for column in self.columns_)}."
             )
-        blocks = [column.features(X[column.name]) for column in self.columns_]
+        blocks = self._blocks(X)
         if self.sparse_:
             return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
-        return np.hstack([_dense(block) for block in blocks])
+        return np.ascontiguousarray(np.hstack([_dense(block) for block in blocks]))
+
+    def _blocks(self, X: Any) -> list[Any]:
+        """Features of the columns in order; runs of plain numbers are one block."""
+        plain, values = plain_numbers(X, [column.name for column in self.columns_ if isinstance(column, NumberColumn)])
+        place = {name: number for number, name in enumerate(plain)}
+        blocks: list[Any] = []
+        for is_plain, run in groupby(self.columns_, lambda column: column.name in place):
+            columns = list(run)
+            if not is_plain:
+                blocks += [column.features(X[column.name]) for column in columns]
+                continue
+            mean, deviation = (
+                np.array([getattr(column, name) for column in columns]) for name in ("mean", "deviation")
+            )
+            cells = values[[place[column.name] for column in columns]]
+            blocks.append(((cells - mean[:, np.newaxis]) / deviation[:, np.newaxis]).T)
+        return blocks
 
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
         """Return a name for every feature.

@@ -15,6 +15,7 @@ from ordsvm.checks import Precision
 from ordsvm.kernels.matrix import KernelMatrix
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
+from ordsvm.solvers.kernel.proof_time import ProofTime
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import Solution
 
@@ -133,12 +134,11 @@ def _require_determined_thresholds(problem: Problem) -> None:
 class _Proof:
     """A certificate and the numbers that it is about."""
 
-    alpha: Floats
-    score: Floats
+    numbers: tuple[Floats, ...]
     certificate: Certificate
 
-    def is_of(self, alpha: Floats, score: Floats) -> bool:
-        return np.array_equal(self.alpha, alpha) and np.array_equal(self.score, score)
+    def is_of(self, *numbers: Floats) -> bool:
+        return all(np.array_equal(own, other) for own, other in zip(self.numbers, numbers, strict=True))
 
 
 class Run:
@@ -159,6 +159,7 @@ class Run:
         self.scores_follow = True  # whether `score` is that of `alpha` whenever `report` is called
         self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
         self.score = self.exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
+        self.score_error = np.zeros(problem.n_samples)  # of scores that a solver has not recomputed: Block
         self.threshold = np.zeros(problem.n_thresholds)
         self._start_thresholds()
         seen = np.zeros(problem.n_samples) if start is None else problem.beta(self.alpha)
@@ -166,6 +167,9 @@ class Run:
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
         self._earlier = (0, 0)
         self._proof: _Proof | None = None
+        self._proof_time: ProofTime | None = None
+        if control.time_limit is not None:
+            self._proof_time = ProofTime(lambda beta: matrix.product(beta, control.n_threads), control.time_limit)
 
     # What the core calls while it works
 
@@ -176,6 +180,8 @@ class Run:
     def report(self, steps: int, kernel_rows: int) -> bool:
         """Called by a running solver about twenty times a second; True stops it."""
         self.count(steps, kernel_rows)
+        if self._proof_time is not None:
+            self.recorder.reserved = self._proof_time.seconds(self.problem.beta(self.alpha))
         if not self.out_of_time() and self.recorder.look_is_due(self.n_iter):
             began = time.perf_counter()
             self.recorder.look(self._current_proof(), self._counts(), self.alpha, began)
@@ -204,7 +210,7 @@ class Run:
 
         False where the core has handed over to another method before the end.
         """
-        live = _core.LiveArrays(self.alpha, self.score, self.threshold, self.active)
+        live = _core.LiveArrays(self.alpha, self.score, self.threshold, self.active, self.score_error)
         steps = self.control.max_iter if self.control.max_iter >= 0 else np.iinfo(np.int64).max
         for double_rows in (False, True) if precision == "float32" and self.matrix.fits_float else (True,):
             limits = _core.Limits(self.control.tol, steps - self.n_iter, self.n_iter)
@@ -231,7 +237,7 @@ class Run:
     def move_to(self, alpha: Floats, score: Floats) -> None:
         """To another feasible α with its scores."""
         self.alpha[:] = alpha
-        self.score[:] = score
+        self._set_exact(score)
         self._start_thresholds()
 
     def close(self, status: _core.Status) -> None:
@@ -248,7 +254,8 @@ class Run:
             if recorder.status not in ("converged", "precision") and best is not None:
                 recorder.best_look, self.alpha[:] = best
         if recorder.stopped:
-            self.score[:] = self.exact_scores()
+            self.alpha[:] = self.problem.repair(self.alpha)  # or `solution` would have to compute the scores again
+            self._set_exact(self.exact_scores())
 
     def exact_scores(self) -> Floats:
         return self.matrix.product(self.problem.beta(self.alpha), self.control.n_threads)
@@ -260,7 +267,7 @@ class Run:
         alpha = self.problem.repair(self.alpha)
         if not np.array_equal(alpha, self.alpha):
             self.alpha[:] = alpha
-            self.score[:] = self.exact_scores()
+            self._set_exact(self.exact_scores())
         proof, status = self.certificate(), self.recorder.status
         if not np.isfinite(proof.gap):
             _require_determined_thresholds(self.problem)
@@ -274,12 +281,14 @@ class Run:
         return Solution(result, self.problem.beta(self.alpha), proof.thresholds)
 
     def certificate(self) -> Certificate:
-        """What `alpha` proves, if `score` is Kβ but for rounding. Kept, as `judge` and `solution` mostly need it for
-        the same numbers."""
-        if self._proof is None or not self._proof.is_of(self.alpha, self.score):
+        """What `alpha` proves, if `score` is Kβ but for rounding and `score_error`. Kept, as `judge` and `solution`
+        mostly need it for the same numbers."""
+        numbers = self.alpha, self.score, self.score_error
+        if self._proof is None or not self._proof.is_of(*numbers):
             rounding = self.matrix.rounding(self.problem.beta(self.alpha))
-            certificate = self.problem.certificate(self.alpha, self.score, rounding)
-            self._proof = _Proof(self.alpha.copy(), self.score.copy(), certificate)
+            problem = self.problem.allowing_for(self.score_error)
+            certificate = problem.certificate(self.alpha, self.score, rounding)
+            self._proof = _Proof(tuple(part.copy() for part in numbers), certificate)
         return self._proof.certificate
 
     def _current_proof(self) -> Certificate:
@@ -295,6 +304,10 @@ class Run:
         beta, (seen, score) = self.problem.beta(self.alpha), self._seen
         self._seen = (beta, score + self.matrix.product(beta - seen))
         return self._seen[1]
+
+    def _set_exact(self, score: Floats) -> None:
+        self.score[:] = score
+        self.score_error[:] = 0.0
 
     def _restart_from_alpha(self) -> None:
         """Leaves behind what float32 rows have added up to."""

@@ -29,7 +29,8 @@ class Block:
         Samples in the small sets.
     precision : {"float32", "float64"}, default="float32"
         Precision of kernel values. Scores are summed in float64 and recomputed from α before the end, but for samples
-        that are satisfied by more than scores can be off.
+        that are satisfied by more than scores can be off, by a proven bound (docs/rounding.md). Polynomial kernels of
+        broken degree, or of one above 64, have no such bound: all their scores are recomputed.
     newton : bool, default=True
         Whether Newton's method may finish: after many steps, as at large C, that is faster.
 

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Event
 from typing import Any
 
+from ordsvm.stopping import submit
+
 CHECK_INTERVAL = 0.02  # seconds between two checks for a stop signal
 
 
@@ -67,7 +69,7 @@ class Workers:
         """The results in order."""
         if self._pool is None:
             return [self._finished(task(*each)) for each in arguments]
-        futures = [self._pool.submit(task, *each) for each in arguments]
+        futures = [submit(self._pool, task, *each) for each in arguments]
         for future in futures:
             while not wait([future], CHECK_INTERVAL).done:
                 if self._should_stop():

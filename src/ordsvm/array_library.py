@@ -1,0 +1,210 @@
+"""The few array operations that NumPy and torch write differently, so that array code is written once for both.
+
+Arrays are float64 unless a name says otherwise; operators, indexing and `sum(axis)` are those that both have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.linalg
+
+from ordsvm._typing import Floats
+
+Array = Any  # ndarray or tensor
+
+
+class ArrayLibrary(Protocol):
+    """Operations on the arrays of one library on one device."""
+
+    name: str
+    fuses: bool  # whether Triton makes kernels for its device
+
+    def array(self, values: Any) -> Array:
+        """A float64 array here, without a copy where it is one already."""
+
+    def index(self, values: Any) -> Array:
+        """An int64 array here."""
+
+    def host(self, values: Array) -> Floats:
+        """The same numbers as an ndarray."""
+
+    def floats(self, *scalars: Array) -> list[float]:
+        """Scalars as Python numbers, fetched together."""
+
+    def zeros(self, *shape: int) -> Array: ...
+
+    def eye(self, size: int) -> Array: ...
+
+    def where(self, condition: Array, yes: Array, no: Array) -> Array: ...
+
+    def clip(self, values: Array, low: Array, high: Array) -> Array: ...
+
+    def number(self, flags: Array) -> Array:
+        """Flags as 0.0 and 1.0."""
+
+    def compact(self, values: Array) -> Array:
+        """In float32 where that saves time, for what need not be precise."""
+
+    def largest(self, values: Array, axis: int) -> Array: ...
+
+    def places(self, flags: Array) -> Array:
+        """Where flags are set, ascending."""
+
+    def join(self, parts: Sequence[Array], axis: int = 0) -> Array: ...
+
+    def permutation(self, size: int, seed: int) -> Array:
+        """A random order of the first so many numbers."""
+
+    def cholesky(self, matrix: Array) -> Array | None:
+        """The lower factor; None where the matrix is not positive definite."""
+
+    def solve_factored(self, lower: Array, right: Array) -> Array:
+        """x with lower·lower'·x = right."""
+
+    def inverse_of_factored(self, lower: Array) -> Array:
+        """The inverse of lower·lower'."""
+
+    def solve_lower(self, lower: Array, right: Array) -> Array:
+        """x with lower·x = right."""
+
+
+class NumpyLibrary:
+    """NumPy."""
+
+    name = "numpy"
+    fuses = False
+
+    def array(self, values: Any) -> Array:
+        return np.asarray(values, dtype=np.float64)
+
+    def index(self, values: Any) -> Array:
+        return np.asarray(values, dtype=np.int64)
+
+    def host(self, values: Array) -> Floats:
+        return np.asarray(values)
+
+    def floats(self, *scalars: Array) -> list[float]:
+        return [float(scalar) for scalar in scalars]
+
+    def zeros(self, *shape: int) -> Array:
+        return np.zeros(shape)
+
+    def eye(self, size: int) -> Array:
+        return np.eye(size)
+
+    def where(self, condition: Array, yes: Array, no: Array) -> Array:
+        return np.where(condition, yes, no)
+
+    def clip(self, values: Array, low: Array, high: Array) -> Array:
+        return np.minimum(np.maximum(values, low), high)
+
+    def number(self, flags: Array) -> Array:
+        return flags.astype(np.float64)
+
+    def compact(self, values: Array) -> Array:
+        return values
+
+    def largest(self, values: Array, axis: int) -> Array:
+        return values.max(axis)
+
+    def places(self, flags: Array) -> Array:
+        return np.flatnonzero(flags)
+
+    def join(self, parts: Sequence[Array], axis: int = 0) -> Array:
+        return np.concatenate(parts, axis=axis)
+
+    def permutation(self, size: int, seed: int) -> Array:
+        return np.random.default_rng(seed).permutation(size)
+
+    def cholesky(self, matrix: Array) -> Array | None:
+        try:
+            return np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            return None
+
+    def solve_factored(self, lower: Array, right: Array) -> Array:
+        return scipy.linalg.cho_solve((lower, True), right, check_finite=False)
+
+    def inverse_of_factored(self, lower: Array) -> Array:
+        return self.solve_factored(lower, np.eye(len(lower)))
+
+    def solve_lower(self, lower: Array, right: Array) -> Array:
+        return scipy.linalg.solve_triangular(lower, right, lower=True, check_finite=False)
+
+
+class TorchLibrary:
+    """torch on one of its devices."""
+
+    def __init__(self, device: str) -> None:
+        import torch
+
+        self._torch = torch
+        self.device = torch.device(device)
+        self.name = f"torch {self.device}"
+        self.fuses = self.device.type == "cuda"
+
+    def array(self, values: Any) -> Array:
+        return self._torch.as_tensor(values, dtype=self._torch.float64, device=self.device)
+
+    def index(self, values: Any) -> Array:
+        return self._torch.as_tensor(values, dtype=self._torch.int64, device=self.device)
+
+    def host(self, values: Array) -> Floats:
+        return values.cpu().numpy()
+
+    def floats(self, *scalars: Array) -> list[float]:
+        return self._torch.stack(scalars).tolist()
+
+    def zeros(self, *shape: int) -> Array:
+        return self._torch.zeros(shape, dtype=self._torch.float64, device=self.device)
+
+    def eye(self, size: int) -> Array:
+        return self._torch.eye(size, dtype=self._torch.float64, device=self.device)
+
+    def where(self, condition: Array, yes: Array, no: Array) -> Array:
+        return self._torch.where(condition, yes, no)
+
+    def clip(self, values: Array, low: Array, high: Array) -> Array:
+        torch = self._torch
+        above = values.clamp(min=low) if isinstance(low, float) else torch.maximum(values, low)
+        return above.clamp(max=high) if isinstance(high, float) else torch.minimum(above, high)
+
+    def number(self, flags: Array) -> Array:
+        return flags.to(self._torch.float64)
+
+    def compact(self, values: Array) -> Array:
+        return values.to(self._torch.float32) if self.device.type == "cuda" else values
+
+    def largest(self, values: Array, axis: int) -> Array:
+        return values.amax(axis)
+
+    def places(self, flags: Array) -> Array:
+        return self._torch.nonzero(flags)[:, 0]
+
+    def join(self, parts: Sequence[Array], axis: int = 0) -> Array:
+        return self._torch.cat(list(parts), dim=axis)
+
+    def permutation(self, size: int, seed: int) -> Array:
+        return self.index(np.random.default_rng(seed).permutation(size))
+
+    def distances(self, rows: Array, columns: Array) -> Array:
+        """Sums of absolute differences."""
+        return self._torch.cdist(rows, columns, p=1.0)
+
+    def cholesky(self, matrix: Array) -> Array | None:
+        lower, info = self._torch.linalg.cholesky_ex(matrix)
+        return lower if int(info) == 0 else None
+
+    def solve_factored(self, lower: Array, right: Array) -> Array:
+        if right.ndim == 1:
+            return self._torch.cholesky_solve(right[:, None], lower)[:, 0]
+        return self._torch.cholesky_solve(right, lower)
+
+    def inverse_of_factored(self, lower: Array) -> Array:
+        return self._torch.cholesky_inverse(lower)
+
+    def solve_lower(self, lower: Array, right: Array) -> Array:
+        return self._torch.linalg.solve_triangular(lower, right, upper=False)

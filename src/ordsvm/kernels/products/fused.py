@@ -1,0 +1,256 @@
+"""Products with the Gaussian kernel in one pass on a GPU, by Triton: values are made, used and forgotten in registers.
+
+Fast products: squared distances from 22 bits of every feature, split into two float16 numbers whose three leading
+products the tensor cores add up in float32; or from differences where there are few features. Sums over at most
+CHUNK columns are float32, sums of these float64. Exact products: float64 throughout.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from ordsvm._typing import Ints
+from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.kernels.products.on_torch import GaussianProducts, Rows
+
+FEW_FEATURES = 12  # up to which squared differences are faster than tensor cores
+MOST_RESIDENT = 128  # features of a tile of rows that stay in registers
+FEATURES_AT_A_TIME = 64  # where there are more
+CHUNK = 4096  # columns summed in float32
+LARGEST_HALF = 1000.0  # to which features are scaled: products of two stay within float16's range of precision
+BLOCKS_WANTED = 132 * 16  # programs that fill a GPU
+
+
+@triton.jit
+def _row_tile(HIGH, LOW, start, at, mask, WIDTH: tl.constexpr, STRIDE: tl.constexpr):
+    """WIDTH features of some samples from the start-th on, in both parts: a row for every sample."""
+    place = at.to(tl.int64)[:, None] * STRIDE + start + tl.arange(0, WIDTH)[None, :]
+    high = tl.load(HIGH + place, mask=mask[:, None], other=0.0)
+    low = tl.load(LOW + place, mask=mask[:, None], other=0.0)
+    return high, low
+
+
+@triton.jit
+def _column_tile(HIGH, LOW, start, at, mask, WIDTH: tl.constexpr, STRIDE: tl.constexpr):
+    """The same with a column for every sample."""
+    place = at.to(tl.int64)[None, :] * STRIDE + start + tl.arange(0, WIDTH)[:, None]
+    high = tl.load(HIGH + place, mask=mask[None, :], other=0.0)
+    low = tl.load(LOW + place, mask=mask[None, :], other=0.0)
+    return high, low
+
+
+@triton.jit
+def _add_products(sums, x_high, x_low, y_high, y_low):
+    """The three leading products of two numbers in two parts each."""
+    sums = tl.dot(x_high, y_high, sums)
+    sums = tl.dot(x_high, y_low, sums)
+    return tl.dot(x_low, y_high, sums)
+
+
+@triton.jit
+def _gaussian_by_products(
+    X_HIGH, X_LOW, X_NORM, Y_HIGH, Y_LOW, Y_NORM, V, OUT, n_rows, n_columns, chunk, scale,
+    FIRST: tl.constexpr, SECOND: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """OUT[i] += Σ_j 2^(scale·x·y − X_NORM − Y_NORM) V[j] over a chunk of columns.
+
+    FIRST + SECOND features, both powers of two (SECOND may be 0), stay in registers; WIDE: FIRST at a time, SECOND in
+    all.
+    """
+    stride: tl.constexpr = SECOND if WIDE else FIRST + SECOND
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    row_there = i < n_rows
+    x_norm = tl.load(X_NORM + i, mask=row_there, other=0.0)
+    if not WIDE:
+        x1h, x1l = _row_tile(X_HIGH, X_LOW, 0, i, row_there, FIRST, stride)
+        if SECOND > 0:
+            x2h, x2l = _row_tile(X_HIGH, X_LOW, FIRST, i, row_there, SECOND, stride)
+    total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+    begin = tl.program_id(1) * chunk
+    end = tl.minimum(begin + chunk, n_columns)
+    for start in range(begin, end, COLUMNS):
+        j = start + tl.arange(0, COLUMNS)
+        column_there = j < end
+        inner = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+        if WIDE:
+            for feature in range(0, SECOND, FIRST):
+                xh, xl = _row_tile(X_HIGH, X_LOW, feature, i, row_there, FIRST, stride)
+                yh, yl = _column_tile(Y_HIGH, Y_LOW, feature, j, column_there, FIRST, stride)
+                inner = _add_products(inner, xh, xl, yh, yl)
+        else:
+            yh, yl = _column_tile(Y_HIGH, Y_LOW, 0, j, column_there, FIRST, stride)
+            inner = _add_products(inner, x1h, x1l, yh, yl)
+            if SECOND > 0:
+                yh, yl = _column_tile(Y_HIGH, Y_LOW, FIRST, j, column_there, SECOND, stride)
+                inner = _add_products(inner, x2h, x2l, yh, yl)
+        y_norm = tl.load(Y_NORM + j, mask=column_there, other=0.0)
+        v = tl.load(V + j, mask=column_there, other=0.0)
+        total += tl.exp2(tl.minimum(inner * scale - x_norm[:, None] - y_norm[None, :], 0.0)) * v[None, :]
+    tl.atomic_add(OUT + i, tl.sum(total, 1).to(tl.float64), mask=row_there)
+
+
+@triton.jit
+def _gaussian_by_differences(
+    X, x_stride, Y, y_stride, V, OUT, n_rows, n_columns, chunk,
+    FEATURES: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """OUT[i] += Σ_j 2^(−‖x − y‖²) V[j] over a chunk of columns; X and Y have a row for every feature."""
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    row_there = i < n_rows
+    total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+    begin = tl.program_id(1) * chunk
+    end = tl.minimum(begin + chunk, n_columns)
+    for start in range(begin, end, COLUMNS):
+        j = start + tl.arange(0, COLUMNS)
+        column_there = j < end
+        distance = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+        for feature in tl.static_range(FEATURES):
+            x = tl.load(X + feature * x_stride + i, mask=row_there, other=0.0)
+            y = tl.load(Y + feature * y_stride + j, mask=column_there, other=0.0)
+            difference = x[:, None] - y[None, :]
+            distance += difference * difference
+        v = tl.load(V + j, mask=column_there, other=0.0)
+        total += tl.exp2(-distance) * v[None, :]
+    tl.atomic_add(OUT + i, tl.sum(total, 1).to(tl.float64), mask=row_there)
+
+
+@triton.jit
+def _gaussian_exact(
+    X, X_NORM, Y, Y_NORM, V, OUT, n_rows, n_columns, chunk,
+    FIRST: tl.constexpr, SECOND: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """OUT[i] += Σ_j exp(x·y − X_NORM − Y_NORM) V[j] over a chunk of columns, in float64; features as above."""
+    stride: tl.constexpr = SECOND if WIDE else FIRST + SECOND
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    row_there = i < n_rows
+    x_row = X + i.to(tl.int64)[:, None] * stride
+    q1 = tl.arange(0, FIRST)
+    x_norm = tl.load(X_NORM + i, mask=row_there, other=0.0)
+    if not WIDE:
+        x1 = tl.load(x_row + q1[None, :], mask=row_there[:, None], other=0.0)
+        if SECOND > 0:
+            q2 = FIRST + tl.arange(0, SECOND)
+            x2 = tl.load(x_row + q2[None, :], mask=row_there[:, None], other=0.0)
+    total = tl.zeros((ROWS, COLUMNS), dtype=tl.float64)
+    begin = tl.program_id(1) * chunk
+    end = tl.minimum(begin + chunk, n_columns)
+    for start in range(begin, end, COLUMNS):
+        j = start + tl.arange(0, COLUMNS)
+        column_there = j < end
+        y_column = Y + j.to(tl.int64)[None, :] * stride
+        inner = tl.zeros((ROWS, COLUMNS), dtype=tl.float64)
+        if WIDE:
+            for feature in range(0, SECOND, FIRST):
+                x = tl.load(x_row + feature + q1[None, :], mask=row_there[:, None], other=0.0)
+                y = tl.load(y_column + feature + q1[:, None], mask=column_there[None, :], other=0.0)
+                inner = tl.dot(x, y, inner, out_dtype=tl.float64)
+        else:
+            y = tl.load(y_column + q1[:, None], mask=column_there[None, :], other=0.0)
+            inner = tl.dot(x1, y, inner, out_dtype=tl.float64)
+            if SECOND > 0:
+                y = tl.load(y_column + q2[:, None], mask=column_there[None, :], other=0.0)
+                inner = tl.dot(x2, y, inner, out_dtype=tl.float64)
+        y_norm = tl.load(Y_NORM + j, mask=column_there, other=0.0)
+        v = tl.load(V + j, mask=column_there, other=0.0)
+        total += tl.exp(tl.minimum(inner - x_norm[:, None] - y_norm[None, :], 0.0)) * v[None, :]
+    tl.atomic_add(OUT + i, tl.sum(total, 1), mask=row_there)
+
+
+class FusedGaussianProducts(GaussianProducts):
+    """The Gaussian kernel, fused."""
+
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
+        super().__init__(library, samples, order, gamma)
+        scaled = self.samples[:, :-1] * math.sqrt(math.log2(math.e))  # exponents of 2
+        n_features = scaled.shape[1]
+        self._first, self._second, self._wide = feature_blocks(n_features)
+        padded = self._second if self._wide else self._first + self._second
+        self._padded = torch.nn.functional.pad(self.samples[:, :-1], (0, padded - n_features))
+        self._norm = -self.samples[:, -1].contiguous()
+        self._by_differences = n_features <= FEW_FEATURES
+        if self._by_differences:
+            self._forms: tuple[Array, ...] = ((scaled / math.sqrt(2)).T.to(torch.float32).contiguous(),)
+            return
+        top = float(scaled.abs().max())
+        up = 2.0 ** math.floor(math.log2(LARGEST_HALF / top)) if top > 0 else 1.0
+        self._scale = 1 / up**2
+        large = torch.nn.functional.pad(scaled * up, (0, padded - n_features))
+        high = large.to(torch.float16)
+        low = (large - high).to(torch.float16)
+        norm = (0.5 * (scaled * scaled).sum(1)).to(torch.float32)
+        self._forms = (high, low, norm)
+
+    def rows(self, which: Array) -> Rows:
+        if self._by_differences:
+            return Rows(which, len(which), (self._forms[0][:, which].contiguous(),))
+        return Rows(which, len(which), tuple(form[which] for form in self._forms))
+
+    def first(self, size: int) -> Rows:
+        if self._by_differences:
+            return Rows(slice(0, size), size, self._forms)
+        return Rows(slice(0, size), size, tuple(form[:size] for form in self._forms))
+
+    def product(self, rows: Rows, columns: Rows, values: Array) -> Array:
+        out = self.library.zeros(rows.size)
+        if columns.size == 0 or rows.size == 0:
+            return out
+        self.n_values += rows.size * columns.size
+        weights = values.to(torch.float32)
+        if self._by_differences:
+            x, y = rows.forms[0], columns.forms[0]
+            grid, chunk = _grid(rows.size, columns.size, 64, CHUNK, 64)
+            _gaussian_by_differences[grid](
+                x, x.stride(0), y, y.stride(0), weights, out, rows.size, columns.size, chunk,
+                FEATURES=x.shape[0], ROWS=64, COLUMNS=64, num_warps=8, num_stages=2,
+            )  # fmt: skip
+        else:
+            grid, chunk = _grid(rows.size, columns.size, 128, CHUNK, 32)
+            _gaussian_by_products[grid](
+                *rows.forms, *columns.forms, weights, out, rows.size, columns.size, chunk, self._scale,
+                FIRST=self._first, SECOND=self._second, WIDE=self._wide,
+                ROWS=128, COLUMNS=32, num_warps=4, num_stages=4,
+            )  # fmt: skip
+        return out
+
+    def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
+        out = self.library.zeros(rows.size)
+        if columns.size == 0 or rows.size == 0:
+            return out
+        self.n_values += rows.size * columns.size
+        x, x_norm = self._padded[rows.which], self._norm[rows.which]
+        y, y_norm = self._padded[columns.which], self._norm[columns.which]
+        grid, chunk = _grid(rows.size, columns.size, 64, 16 * CHUNK, 32)
+        _gaussian_exact[grid](
+            x, x_norm, y, y_norm, values, out, rows.size, columns.size, chunk,
+            FIRST=min(16, self._first) if self._wide else self._first, SECOND=self._second, WIDE=self._wide,
+            ROWS=64, COLUMNS=32, num_warps=4, num_stages=2,
+        )  # fmt: skip
+        return out
+
+
+def feature_blocks(n_features: int) -> tuple[int, int, bool]:
+    """How features are divided: first and second block, powers of two from 16 on, or, if they are too many for
+    registers, the size of a block, all of them, and True."""
+    if n_features > MOST_RESIDENT:
+        return FEATURES_AT_A_TIME, FEATURES_AT_A_TIME * math.ceil(n_features / FEATURES_AT_A_TIME), True
+    first = 16
+    while 2 * first <= n_features:
+        first *= 2
+    rest = n_features - first
+    if rest <= 0:
+        return first, 0, False
+    second = max(16, 1 << (rest - 1).bit_length())
+    return (2 * first, 0, False) if second >= first else (first, second, False)
+
+
+def _grid(n_rows: int, n_columns: int, row_tile: int, most: int, column_tile: int) -> tuple[tuple[int, int], int]:
+    """Programs by tiles of rows and chunks of columns: enough of them to fill the device."""
+    tiles = triton.cdiv(n_rows, row_tile)
+    chunks = max(triton.cdiv(n_columns, most), min(triton.cdiv(BLOCKS_WANTED, tiles), triton.cdiv(n_columns, 512)))
+    chunk = triton.cdiv(triton.cdiv(n_columns, chunks), column_tile) * column_tile
+    return (tiles, triton.cdiv(n_columns, chunk)), chunk

@@ -1,0 +1,200 @@
+"""Products by torch on a device, in tiles: K is never stored.
+
+This is the plain version, float64 throughout and for every kernel; fused.py has faster ones for some.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import scipy.sparse as sp
+
+from ordsvm._typing import Ints
+from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.kernels.base import Kernel
+from ordsvm.kernels.given import Custom, Precomputed
+from ordsvm.kernels.kernels import RBF, Laplacian, Linear, Polynomial
+
+TILE_VALUES = 2**27  # kernel values in memory at a time on a GPU
+TILE_VALUES_CPU = 2**22
+
+
+class Rows(NamedTuple):
+    """Samples in the forms that products read: their numbers, and whatever a kind of products keeps of each."""
+
+    which: Any  # index array, or the slice of the first ones
+    size: int
+    forms: tuple[Array, ...] = ()
+
+
+class TorchProducts:
+    """Products for any kernel from float64 tiles; subclasses make their values."""
+
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints) -> None:
+        self.library = library
+        self.samples = self._prepared(library.array(_dense(samples))[library.index(order)])
+        self.n_values = 0
+        self._tile = TILE_VALUES if library.device.type == "cuda" else TILE_VALUES_CPU
+
+    def _prepared(self, samples: Array) -> Array:
+        """Samples as `values` takes them."""
+        return samples
+
+    def values(self, rows: Array, columns: Array) -> Array:
+        """k(x, y) for every row x and column y, given as prepared samples."""
+        raise NotImplementedError
+
+    def rows(self, which: Array) -> Rows:
+        return Rows(which, len(which))
+
+    def first(self, size: int) -> Rows:
+        return Rows(slice(0, size), size)
+
+    def product(self, rows: Rows, columns: Rows, values: Array) -> Array:
+        return self.exact_product(rows, columns, values)
+
+    def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
+        if columns.size == 0:
+            return self.library.zeros(rows.size)
+        self.n_values += rows.size * columns.size
+        left, right = self.samples[rows.which], self.samples[columns.which]
+        step = max(1, self._tile // columns.size)
+        parts = [self.values(left[i : i + step], right) @ values for i in range(0, rows.size, step)]
+        return self.library.join(parts)
+
+    def part(self, rows: Array, columns: Array) -> Array:
+        self.n_values += len(rows) * len(columns)
+        left, right = self.samples[rows], self.samples[columns]
+        step = max(1, self._tile // max(1, len(columns)))
+        if len(left) <= step:
+            return self.values(left, right)
+        return self.library.join([self.values(left[i : i + step], right) for i in range(0, len(left), step)])
+
+    def diagonal(self, size: int) -> Array:
+        step = 64
+        parts = [self.samples[i : min(i + step, size)] for i in range(0, size, step)]
+        return self.library.join([self.values(part, part).diagonal() for part in parts])
+
+
+class GaussianProducts(TorchProducts):
+    """exp(x·y − ½‖x‖² − ½‖y‖²) of centred samples times √(2·gamma): the last column of `samples` is −½‖x‖²."""
+
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
+        self._gamma = gamma
+        super().__init__(library, samples, order)
+
+    def _prepared(self, samples: Array) -> Array:
+        scaled = (samples - samples.mean(0)) * (2 * self._gamma) ** 0.5
+        return self.library.join([scaled, -0.5 * (scaled * scaled).sum(1)[:, None]], axis=1)
+
+    def values(self, rows: Array, columns: Array) -> Array:
+        exponent = rows[:, :-1] @ columns[:, :-1].T
+        exponent += rows[:, -1:]
+        exponent += columns[:, -1]
+        return exponent.clamp_(max=0).exp_()
+
+    def diagonal(self, size: int) -> Array:
+        return self.library.zeros(size) + 1.0
+
+
+class LaplacianProducts(TorchProducts):
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
+        self._gamma = gamma
+        super().__init__(library, samples, order)
+
+    def _prepared(self, samples: Array) -> Array:
+        return samples * self._gamma
+
+    def values(self, rows: Array, columns: Array) -> Array:
+        return (-self.library.distances(rows, columns)).exp_()
+
+    def diagonal(self, size: int) -> Array:
+        return self.library.zeros(size) + 1.0
+
+
+class LinearProducts(TorchProducts):
+    """Products by way of the weights of the features."""
+
+    def values(self, rows: Array, columns: Array) -> Array:
+        return rows @ columns.T
+
+    def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
+        return self.samples[rows.which] @ (self.samples[columns.which].T @ values)
+
+    def diagonal(self, size: int) -> Array:
+        return (self.samples[:size] ** 2).sum(1)
+
+
+class PolynomialProducts(TorchProducts):
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, kernel: Polynomial) -> None:
+        self._kernel = kernel
+        super().__init__(library, samples, order)
+
+    def values(self, rows: Array, columns: Array) -> Array:
+        return (self._kernel.gamma * (rows @ columns.T) + self._kernel.coef0) ** self._kernel.degree
+
+    def diagonal(self, size: int) -> Array:
+        return (self._kernel.gamma * (self.samples[:size] ** 2).sum(1) + self._kernel.coef0) ** self._kernel.degree
+
+
+class CallableProducts(TorchProducts):
+    """A callable of two tensors of samples."""
+
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, kernel: Custom) -> None:
+        self._kernel = kernel
+        super().__init__(library, samples, order)
+
+    def values(self, rows: Array, columns: Array) -> Array:
+        values = self._kernel.kernel(rows, columns)
+        if tuple(values.shape) != (len(rows), len(columns)):
+            raise ValueError(
+                f"The callable kernel returned shape {tuple(values.shape)} for {len(rows)} and {len(columns)} samples: "
+                "it must return one value for every pair."
+            )
+        return self.library.array(values)
+
+
+class GivenProducts(TorchProducts):
+    """A matrix of kernel values."""
+
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints) -> None:
+        self.library = library
+        index = library.index(order)
+        self.samples = library.array(samples)[index][:, index]
+        self.n_values = 0
+
+    def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
+        self.n_values += rows.size * columns.size
+        return self.samples[rows.which][:, columns.which] @ values
+
+    def part(self, rows: Array, columns: Array) -> Array:
+        self.n_values += len(rows) * len(columns)
+        return self.samples[rows][:, columns]
+
+    def diagonal(self, size: int) -> Array:
+        return self.samples.diagonal()[:size]
+
+
+def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: Ints) -> TorchProducts:
+    """The fastest products there are for a kernel on a device."""
+    if isinstance(kernel, RBF):
+        if library.device.type == "cuda":
+            from ordsvm.kernels.products.fused import FusedGaussianProducts
+
+            return FusedGaussianProducts(library, samples, order, kernel.gamma)
+        return GaussianProducts(library, samples, order, kernel.gamma)
+    if isinstance(kernel, Laplacian):
+        return LaplacianProducts(library, samples, order, kernel.gamma)
+    if isinstance(kernel, Linear):
+        return LinearProducts(library, samples, order)
+    if isinstance(kernel, Polynomial):
+        return PolynomialProducts(library, samples, order, kernel)
+    if isinstance(kernel, Precomputed):
+        return GivenProducts(library, samples, order)
+    if isinstance(kernel, Custom):
+        return CallableProducts(library, samples, order, kernel)
+    raise ValueError(f"{type(kernel).__name__} kernels are not computed on a device: use device='cpu'.")
+
+
+def _dense(samples: Any) -> Any:
+    return samples.toarray() if sp.issparse(samples) else samples

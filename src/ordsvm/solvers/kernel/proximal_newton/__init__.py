@@ -1,0 +1,1 @@
+"""Proximal method of multipliers with Newton's method inside: few systems over the free samples, products of K."""

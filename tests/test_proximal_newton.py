@@ -1,0 +1,225 @@
+"""The proximal Newton method: every formulation against the oracle, ways to solve systems, levels, limits, torch."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ordsvm import NPSVOR, SVC, SVOR, SVORIM, ProximalNewton, certify, formulations
+from ordsvm.array_library import NumpyLibrary
+from ordsvm.kernels import RBF, KernelMatrix, Laplacian, Linear, Polynomial, Precomputed
+from ordsvm.solvers import Control, solve
+from ordsvm.solvers.kernel.proximal_newton import proximal_newton
+from ordsvm.solvers.kernel.proximal_newton.columns import Columns
+from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
+from tests.cases import FORMULATIONS, N_RANKS, random_data
+from tests.oracle import dual_optimum
+from tests.test_solvers import assert_optimal
+
+GRADIENTS = ProximalNewton(direct=1, rank=16)  # systems by conjugate gradients, whatever their size
+
+
+def matrix_of(X: np.ndarray) -> KernelMatrix:
+    return KernelMatrix.of(RBF(0.5), X, 200.0)
+
+
+@pytest.mark.parametrize("solver", [ProximalNewton(), GRADIENTS], ids=["direct", "gradients"])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_every_formulation(name, C, solver):
+    X, y = random_data(11)
+    problem = FORMULATIONS[name](y, N_RANKS, C)
+    assert_optimal(problem, RBF(0.5)(X, X), solve(problem, matrix_of(X), solver, Control(tol=1e-6)), 1e-6)
+
+
+@pytest.mark.parametrize("name", ["svor", "svorim", "svorex", "shashua_levin", "svc-free", "svr-none"])
+def test_semidefinite_kernels(name):
+    X, y = random_data(12, n=24, n_features=2)
+    X[1::4] = X[::4]
+    problem = FORMULATIONS[name](y, N_RANKS, 1.0)
+    for rows, K in ((Linear().rows(X), X @ X.T), (Precomputed().rows(0 * X @ X.T), 0 * X @ X.T)):
+        solution = solve(problem, KernelMatrix(rows), ProximalNewton(), Control(tol=1e-6))
+        assert_optimal(problem, K, solution, 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ordered_thresholds_under_disorder(seed):
+    """Multipliers of the order are above 0."""
+    X, y = random_data(seed, n=40, n_features=1, n_ranks=6, noise=5.0)
+    problem, K = formulations.svorex(y, 6, 1.0), X @ X.T
+    solution = solve(problem, KernelMatrix(Linear().rows(X)), ProximalNewton(), Control(tol=1e-6))
+    assert_optimal(problem, K, solution, 1e-6)
+    assert np.all(np.diff(solution.thresholds) >= 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    name=st.sampled_from(sorted(FORMULATIONS)),
+    seed=st.integers(0, 10**6),
+    n=st.integers(6, 40),
+    C=st.floats(-3, 3).map(lambda exponent: 10.0**exponent),
+    twins=st.booleans(),
+)
+def test_random_problems(name, seed, n, C, twins):
+    """Certified, or an honest status; never NaN."""
+    X, y = random_data(seed, n=n)
+    y = np.resize(np.arange(N_RANKS), n)[np.argsort(np.argsort(y, kind="stable"), kind="stable")]
+    if twins:
+        X[n // 2 :] = X[: n - n // 2]
+    problem, K = FORMULATIONS[name](y, N_RANKS, C), RBF(0.5)(X, X)
+    solution = solve(problem, matrix_of(X), ProximalNewton(), Control(tol=1e-4))
+    proof = problem.certificate(solution.result.alpha, K @ solution.beta)
+    assert np.isfinite(proof.gap)
+    assert solution.result.status in ("converged", "precision", "gap")
+    if solution.result.converged:
+        assert proof.relative_gap <= 2e-4
+        assert solution.result.objective == pytest.approx(dual_optimum(problem, K).objective, rel=1e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("model", [SVOR(), SVORIM(), SVC(), NPSVOR()], ids=lambda model: type(model).__name__)
+def test_levels_start_from_the_function_of_a_subsample(model, monkeypatch):
+    monkeypatch.setattr(proximal_newton, "FIRST_LEVEL", 60)
+    X, y = random_data(3, n=700)
+    levels = []
+    begin = proximal_newton.Level.__init__
+
+    def counted(self, library, products, columns, term, effort):
+        begin(self, library, products, columns, term, effort)
+        levels.append(self.size)
+
+    monkeypatch.setattr(proximal_newton.Level, "__init__", counted)
+    model.set_params(C=5.0, gamma=0.5, solver="proximal-newton").fit(X, y)
+    assert levels[:2] == [175, 700]
+    assert model.result_.converged
+    assert certify(model, X, y).relative_gap <= 1e-3
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5), Linear(), Polynomial(0.5, 1.0, 2)], ids=str)
+def test_agrees_with_block(kernel):
+    X, y = random_data(5, n=150)
+    for C in (1.0, 100.0):
+        models = [
+            SVOR(C=C, kernel=kernel, tol=1e-5, solver=solver).fit(X, y) for solver in ("proximal-newton", "block")
+        ]
+        assert models[0].result_.objective == pytest.approx(models[1].result_.objective, rel=1e-4)
+
+
+def test_indefinite_kernels_are_refused():
+    X, y = random_data(5)
+    with pytest.raises(ValueError, match="positive semidefinite"):
+        SVOR(kernel="sigmoid", solver="proximal-newton").fit(X, y)
+
+
+def test_an_indefinite_matrix_ends_honestly():
+    X, y = random_data(5)
+    K = RBF(0.5)(X, X) - 2 * np.eye(len(X))
+    with pytest.warns(UserWarning, match="SVORIM"):
+        model = SVORIM(kernel="precomputed", solver="proximal-newton", C=10.0, max_iter=200).fit(K, y)
+    assert not model.result_.converged
+
+
+# Limits and observers
+
+
+def test_limits_end_it_with_a_proof():
+    X, y = random_data(7, n=200)
+    with pytest.warns(UserWarning, match="max_iter"):
+        model = SVOR(C=10.0, gamma=0.5, solver="proximal-newton", max_iter=3).fit(X, y)
+    assert model.result_.status == "max_iter"
+    proof = certify(model, X, y)
+    assert proof.gap == pytest.approx(model.result_.gap, rel=1e-6)
+
+
+def test_time_limit_and_callback():
+    X, y = random_data(7, n=200)
+    with pytest.warns(UserWarning, match="time_limit"):
+        model = SVOR(C=10.0, gamma=0.5, solver="proximal-newton", time_limit=1e-6).fit(X, y)
+    assert model.result_.status == "time_limit"
+    problem, seen = formulations.svor(y, N_RANKS, 10.0), []
+
+    def callback(progress):
+        seen.append(progress.relative_gap)
+        return len(seen) == 2
+
+    control = Control(callback=callback, report_every=1)
+    assert solve(problem, matrix_of(X), ProximalNewton(), control).result.status == "callback"
+    assert len(seen) == 2
+
+
+def test_warm_start_takes_fewer_steps():
+    X, y = random_data(8, n=200)
+    model = SVORIM(C=1.0, gamma=0.5, solver="proximal-newton", warm_start=True).fit(X, y)
+    cold = model.result_.n_iter
+    model.fit(X, y)
+    assert model.result_.converged
+    assert model.result_.n_iter < cold
+
+
+# Parts
+
+
+def test_columns_hold_every_hinge_once():
+    _, y = random_data(9)
+    for make in FORMULATIONS.values():
+        problem = make(y, N_RANKS, 2.0)
+        order = np.random.default_rng(0).permutation(problem.n_samples)
+        columns = Columns.of(problem, order, NumpyLibrary())
+        alpha = np.random.default_rng(1).uniform(0, problem.hinges.cap)
+        table = columns.table(alpha)
+        np.testing.assert_array_equal(columns.flat(table), alpha)
+        beta, gamma = columns.sums(table)
+        np.testing.assert_allclose(beta, problem.beta(alpha)[order], atol=1e-12)
+        if columns.member.shape[1]:
+            np.testing.assert_allclose(gamma, problem.gamma(alpha), atol=1e-12)
+        assert np.count_nonzero(columns.cap) == len(problem.hinges)
+
+
+def test_consistent_alpha_has_the_sums_asked_for():
+    _, y = random_data(9)
+    problem, library, random = formulations.svor(y, N_RANKS, 2.0), NumpyLibrary(), np.random.default_rng(2)
+    columns = Columns.of(problem, np.arange(len(y)), library)
+    stage = Stage(library, columns, columns.cap * random.uniform(size=columns.cap.shape), width=1e9)
+    alpha = random.uniform(0, columns.cap)
+    beta = columns.sums(alpha)[0]
+    found = stage.consistent_alpha(random.normal(size=len(y)), random.normal(size=N_RANKS - 1), beta)
+    np.testing.assert_allclose(columns.sums(found)[0], beta, atol=1e-9)
+    assert np.all((found >= 0) & (found <= columns.cap))
+
+
+# torch
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "poly", "precomputed", "callable"])
+def test_torch_on_the_cpu_gives_the_same(kernel):
+    torch = pytest.importorskip("torch")
+    X, y = random_data(5, n=120)
+    data = RBF(0.5)(X, X) if kernel == "precomputed" else X
+    if kernel == "callable":
+        kernels = [lambda A, B: (A @ B.T + 1) ** 2, lambda A, B: (A @ B.T + 1) ** 2]
+    else:
+        kernels = [kernel, kernel]
+    results = []
+    for given_kernel, device in zip(kernels, ("cpu", "torch:cpu"), strict=True):
+        for solver in (ProximalNewton(device=device), ProximalNewton(device=device, direct=1, rank=30)):
+            model = SVORIM(C=3.0, kernel=given_kernel, gamma=0.5, coef0=1.0, tol=1e-6, solver=solver).fit(data, y)
+            assert model.result_.converged
+            results.append(model.result_.objective)
+    assert results == pytest.approx([results[0]] * 4, rel=1e-5)
+    assert torch.get_default_dtype() is torch.float32  # left alone
+
+
+@pytest.mark.slow
+def test_cuda_gives_the_same_and_never_stores_the_matrix():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    X, y = random_data(5, n=20000)
+    torch.cuda.reset_peak_memory_stats()
+    began = time.perf_counter()
+    model = SVOR(C=1.0, gamma=0.5, solver=ProximalNewton(device="cuda", rank=512)).fit(X, y)
+    assert model.result_.converged, time.perf_counter() - began
+    assert 0 < torch.cuda.max_memory_allocated() < 8 * 20000**2 / 2
+    assert certify(model, X, y).relative_gap <= 1e-3

@@ -63,7 +63,7 @@ def answer_of(case: Case, model: Any, data: tuple[Any, np.ndarray, np.ndarray | 
         "X": X,
         "y": y,
         "sample_weight": weight,
-        "tol": model.tol,
+        "tol": tolerance(model.tol, X),
         "linear": linear,
         "precomputed": parameters.get("kernel") == "precomputed",
         "float32": case.recipe.dtype == "float32",
@@ -75,6 +75,13 @@ def answer_of(case: Case, model: Any, data: tuple[Any, np.ndarray, np.ndarray | 
         "kernel": {"name": "linear"} if linear else _kernel(case, model),
     }
     return answer | _numbers(model, len(y), linear) | _scores(model, X_new, answer)
+
+
+def tolerance(tol: float | None, X: Any) -> float:
+    """None, for linear machines, is 1e-3 for dense samples and 1e-2 for sparse ones."""
+    if tol is not None:
+        return float(tol)
+    return 1e-3 if isinstance(X, np.ndarray) else 1e-2
 
 
 def _kernel(case: Case, model: Any) -> dict[str, Any]:

@@ -35,6 +35,8 @@ def judge(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Court:
+    """One answer before the judge: its tables, the numbers of its model, and what speaks against it."""
+
     def __init__(self, answer: dict[str, Any], tables: list[Table]) -> None:
         self.answer, self.tables = answer, tables
         self.X = extended(answer["X"])

@@ -70,6 +70,7 @@ def answer_of(case: Case, model: Any, data: tuple[Any, np.ndarray, np.ndarray | 
         "classes": getattr(model, "classes_", None),
         "thresholds": getattr(model, "thresholds_", None),
         "claims": [{name: getattr(result, name) for name in names} for result in results],
+        "total": {name: getattr(model.result_, name) for name in names},
         "X_new": X_new,
         "predictions": model.predict(X_new),
         "kernel": {"name": "linear"} if linear else _kernel(case, model),

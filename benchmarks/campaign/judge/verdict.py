@@ -128,6 +128,16 @@ class _Court:
             slack = sum(self.slack[place] for place in group) + CLOSE**2 * scale
             self.numbers["slack"] = max(self.numbers["slack"], slack / scale if scale else 0.0)
             self._check_claim(claim, (primal, dual), slack, max(proof.violation for proof in proofs))
+        self._check_total(claims, self.answer["total"])
+
+    def _check_total(self, claims: list[dict[str, Any]], total: dict[str, Any]) -> None:
+        """`result_` of a machine of several problems: sums, and converged only where all of them are."""
+        for name in ("objective", "gap"):
+            expected = sum(claim[name] for claim in claims)
+            if not abs(total[name] - expected) <= CLOSE * abs(expected):
+                self.complaints.append(f"{name} {total[name]!r} of all problems is claimed, {expected!r} is true")
+        if total["status"] == "converged" and any(claim["status"] != "converged" for claim in claims):
+            self.complaints.append("converged, where some of the problems are not")
 
     def _check_claim(self, claim: dict[str, Any], objectives: tuple[float, float], slack: float, violation: float):
         """What does not hold; and whether something holds by the allowance for rounding only."""

@@ -307,11 +307,15 @@ class Run:
                 "kernel of broken degree needs gamma·x·y + coef0 ≥ 0."
             )
         if status == "converged" and not max(proof.relative_gap, proof.violation) <= self.control.tol:
-            status = "gap"
             self._set_exact(self.exact_scores())  # those of a solver's own end may be estimates
-            proof = self.certificate()
+            proof, status = self.certificate(), "precision" if self._is_solved_but_for_rounding() else "gap"
         result = self.recorder.result(proof, Counts(self.n_iter, self.kernel_rows), self.alpha, status)
         return Solution(result, self.problem.beta(self.alpha), proof.thresholds)
+
+    def _is_solved_but_for_rounding(self) -> bool:
+        """Whether most of the gap is what scores may be off by, and not the kernel's."""
+        bare = self.problem.certificate(self.alpha, self.score)
+        return bare.violation <= self.control.tol and bare.gap <= 0.5 * self.certificate().gap
 
     def certificate(self) -> Certificate:
         """What `alpha` proves, if `score` is Kβ but for rounding and `score_error`. Kept, as `judge` and `solution`

@@ -24,6 +24,7 @@ REGISTRY = (
     "auto",
     "before-after",
     "calibration",
+    "checkpoint",
     "dcd",
     "distributed",
     "early-stopping",

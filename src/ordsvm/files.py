@@ -6,9 +6,10 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a full disk, a quota, a limit of the process
 
@@ -38,6 +39,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         ) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_durably(path: Path, pieces: Iterable[Any]) -> None:
+    """A regular file of these bytes, which is on the disk, under its name, before this returns."""
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # the name too
+        finally:
+            os.close(folder)
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:

@@ -26,14 +26,14 @@ DATA = (
 WORKER = Path(__file__).with_name("checkpoint_worker.py")
 ROWS = ("fit", "stream", "search")
 SIZES: dict[str, dict[str, Any]] = {
-    "fit": {"n": 2000, "C": 200.0},
-    "stream": {"n": 60_000, "C": 0.1},
-    "search": {"n": 400},
+    "fit": {"n": 1200, "C": 200.0},
+    "stream": {"n": 30_000, "C": 0.1},
+    "search": {"n": 250},
 }
 QUICK: dict[str, dict[str, Any]] = {
-    "fit": {"n": 800, "C": 100.0},
-    "stream": {"n": 5000, "C": 0.1},
-    "search": {"n": 300, "grid": {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.1, 1.0]}},
+    "fit": {"n": 600, "C": 100.0},
+    "stream": {"n": 3000, "C": 0.1},
+    "search": {"n": 200, "grid": {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.1, 1.0]}},
 }
 TOL = 1e-3
 LOOK = 1.0  # seconds that a look and a write may take together, on a machine with other work

@@ -56,6 +56,13 @@ def write_durably(path: Path, pieces: Iterable[Any]) -> None:
             os.close(folder)
 
 
+def bring_to_disk(*paths: Path) -> None:
+    """The contents of files are on the disk before this returns."""
+    for path in paths:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
 def require_writable(path: str | os.PathLike[str]) -> None:
     """Raises where `replacing` would: to be called before hours of work."""
     _temporary(path, _target(path)).unlink()

@@ -36,6 +36,8 @@ class StateFiles:
 
         Raises ValueError where there are files and none of them is whole.
         """
+        for torn in self._folder.glob(".state.*"):  # what a process was writing when it was killed
+            torn.unlink(missing_ok=True)
         present = [path for name in GENERATIONS if (path := self._folder / name).is_file()]
         whole = [found for path in present if (found := read_state(path)) is not None]
         if not whole:

@@ -58,7 +58,7 @@ def _write(source: Source, folder: Path, keeper: Keeper) -> None:
                 keeper.keep(State.joined({"spool": spooled, "place": State({"place": behind})}))
         spool.finish()
         _to_disk(file)
-    write_index(folder, spool, *source.columns(spool))
+    write_index(folder, spool, *source.columns(spool), durably=True)
 
 
 def _to_disk(file: BinaryIO) -> None:

@@ -340,7 +340,7 @@ class RowStore:
         return OSError(f"{str(self.folder / ROWS)!r} can't be read ({error}): write the store anew.")
 
 
-def write_index(place: Path, spool: Spool, first_column: int, n_features: int) -> StoreIndex:
+def write_index(place: Path, spool: Spool, first_column: int, n_features: int, durably: bool = False) -> StoreIndex:
     """Writes what describes the rows of a spool, and makes a store of the folder with that."""
     weights = spool.weights()
     index = StoreIndex(
@@ -351,7 +351,7 @@ def write_index(place: Path, spool: Spool, first_column: int, n_features: int) -
         labels=save_array(place / LABELS, spool.labels()),
         weights=None if weights is None else save_array(place / WEIGHTS, weights),
     )
-    index.write(place)
+    index.write(place, durably)
     return index
 
 

@@ -242,6 +242,14 @@ def test_a_damaged_state_gives_way_to_the_one_before(damage, tmp_path):
         StateFiles(tmp_path).latest()
 
 
+def test_what_a_killed_process_was_writing_is_removed(tmp_path):
+    files = StateFiles(tmp_path)
+    files.write(State({"number": 1}))
+    (tmp_path / ".state.0.left").write_bytes(b"half a state")
+    assert StateFiles(tmp_path).latest().facts == {"number": 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["state.1"]
+
+
 def test_a_fit_after_a_damaged_state_begins_from_the_other_one(tmp_path):
     X, y = random_data(0, n=100)
     model = SVOR(C=10.0, solver="gcd")
@@ -395,6 +403,15 @@ def test_a_search_goes_on_at_the_first_fit_without_an_outcome(memory_limit, tmp_
     assert not list(tmp_path.glob("fit-*"))
     with pytest.raises(ValueError, match="as its param_grid was"):
         OrdinalSearchCV(SVOR(), {"C": [1.0]}, cv=3, scoring=scorer).fit(X, y, checkpoint=tmp_path)
+
+
+def test_processes_of_a_search_write_their_own_outcomes(tmp_path):
+    X, y = random_data(0, n=60)
+    search = OrdinalSearchCV(LinearSVOR(), {"C": [0.1, 1.0]}, cv=2, n_jobs=2).fit(X, y, checkpoint=tmp_path)
+    lines = [line for path in (tmp_path / "outcomes").iterdir() for line in path.read_bytes().split(b"\n") if line]
+    assert len(lines) == 4
+    again = OrdinalSearchCV(LinearSVOR(), {"C": [0.1, 1.0]}, cv=2).fit(X, y, checkpoint=tmp_path)
+    assert again.cv_results_["mean_fit_time"].tolist() == search.cv_results_["mean_fit_time"].tolist()
 
 
 def test_both_stages_of_a_search_are_kept(tmp_path):

@@ -108,7 +108,7 @@ class Session:
         def write(state: State) -> None:
             try:
                 files.write(state)
-            except OSError as error:  # the fit is worth more than its checkpoint
+            except OSError as error:  # which ends no fit
                 if not failed:
                     warnings.warn(
                         f"A checkpoint could not be written, and the fit goes on without: {error}",

@@ -26,6 +26,7 @@ REGISTRY = (
     "before-after",
     "calibration",
     "campaign",
+    "checkpoint",
     "dcd",
     "distributed",
     "early-stopping",

@@ -114,6 +114,10 @@ class RankMachines {
   virtual void refresh() = 0;
   /// The weights of the rows in w, (n_samples, n_ranks).
   virtual std::vector<double> beta() const = 0;
+  /// Of every rank, one after the other: the epochs done, and what the rule compares violations with.
+  virtual std::vector<double> position() const = 0;
+  /// Goes on from the beta and the position of another run: weights follow from beta, epochs begin anew.
+  virtual void restore(std::span<const double> beta, std::span<const double> position) = 0;
 
   virtual Index n_samples() const = 0;
   virtual Index n_ranks() const = 0;
@@ -187,6 +191,21 @@ class Ranks final : public RankMachines {
       for (std::size_t i = 0; i < beta.size(); ++i) all[i * ranks_.size() + k] = beta[i];
     }
     return all;
+  }
+
+  std::vector<double> position() const override {
+    std::vector<double> all;
+    for (const auto& rank : ranks_) all.insert(all.end(), {static_cast<double>(rank.epochs()), rank.reference()});
+    return all;
+  }
+
+  void restore(std::span<const double> beta, std::span<const double> position) override {
+    std::vector<double> column(n_samples());
+    for (std::size_t k = 0; k < ranks_.size(); ++k) {
+      for (std::size_t i = 0; i < column.size(); ++i) column[i] = beta[i * ranks_.size() + k];
+      ranks_[k].restore(column, static_cast<Index>(position[2 * k]), position[2 * k + 1]);
+    }
+    refresh();
   }
 
   Index n_samples() const override { return samples_->rows.size(); }

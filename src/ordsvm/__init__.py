@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from ordsvm import datasets, metrics
 from ordsvm.calibration import CalibratedOrdinal
+from ordsvm.checkpoint import Checkpoint
 from ordsvm.data.row_store import RowStore
 from ordsvm.estimators import (
     NPSVOR,
@@ -59,6 +60,7 @@ __all__ = [
     "AsyORGCD",
     "Block",
     "CalibratedOrdinal",
+    "Checkpoint",
     "Decomposition",
     "FitResult",
     "InteriorPoint",

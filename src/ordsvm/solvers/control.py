@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ordsvm._typing import Floats
+from ordsvm.checkpoint import Keeper, State
 from ordsvm.result import Progress
 
 
@@ -23,6 +24,12 @@ class ValidationMonitor(Protocol):
 
     def examine(self, alpha: Floats, progress: Progress) -> Progress:
         """`progress` with the errors of this α, which is copied if it is kept."""
+
+    def state(self) -> State:
+        """What `restore` of another one needs to go on."""
+
+    def restore(self, state: State) -> None:
+        """Goes on from the state of another one."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,9 @@ class Control:
         Follows the errors on validation samples.
     last_resort : callable or None, default=None
         Makes the solver that goes on where the first one gets nowhere; None: none does.
+    keeper : Keeper or None, default=None
+        Takes the states of the fit for a checkpoint, and has the one to go on from. Then max_iter counts the steps of
+        all calls, and time_limit the seconds of this one.
     """
 
     tol: float = 1e-3
@@ -60,3 +70,4 @@ class Control:
     report_every: int = 0
     monitor: ValidationMonitor | None = None
     last_resort: Callable[[], Any] | None = None
+    keeper: Keeper | None = None

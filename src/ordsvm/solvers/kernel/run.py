@@ -11,6 +11,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
+from ordsvm.checkpoint import State
 from ordsvm.checks import Precision
 from ordsvm.kernels.matrix import KernelMatrix
 from ordsvm.problem import Certificate, Problem, Treatment
@@ -161,6 +162,8 @@ class Run:
         self.n_iter = 0
         self.kernel_rows = 0
         self._is_stalled = False
+        self._double_rows = self._starts_double = False  # whether float32 rows were not precise enough
+        start = self._resumed(start)
         self.scores_follow = True  # whether `score` is that of `alpha` whenever `report` is called
         self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
         self.score = self.exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
@@ -170,7 +173,7 @@ class Run:
         seen = np.zeros(problem.n_samples) if start is None else problem.beta(self.alpha)
         self._seen = (seen, self.score.copy())
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
-        self._earlier = (0, 0)
+        self._earlier = (self.n_iter, self.kernel_rows)
         self._proof: _Proof | None = None
         self._proof_time: ProofTime | None = None
         if control.time_limit is not None:
@@ -190,6 +193,9 @@ class Run:
         if not self.out_of_time() and self.recorder.look_is_due(self.n_iter):
             began = time.perf_counter()
             self.recorder.look(self._current_proof(), self._counts(), self.alpha, began)
+        keeper = self.control.keeper
+        if keeper is not None and keeper.due():
+            keeper.keep(self._state())
         return self.recorder.stopped
 
     def out_of_time(self) -> bool:
@@ -217,8 +223,11 @@ class Run:
         """
         live = _core.LiveArrays(self.alpha, self.score, self.threshold, self.active, self.score_error)
         steps = self._step_limit()
-        for double_rows in (False, True) if precision == "float32" and self.matrix.fits_float else (True,):
-            limits = _core.Limits(self.control.tol, steps - self.n_iter, self.n_iter)
+        in_float = precision == "float32" and self.matrix.fits_float and not self._starts_double
+        self._starts_double = False
+        for double_rows in (False, True) if in_float else (True,):
+            self._double_rows = double_rows and precision == "float32"
+            limits = _core.Limits(self.control.tol, max(0, steps - self.n_iter), self.n_iter)
             self._earlier = (self.n_iter, self.kernel_rows)
             self.recorder.look_every(self.report_every, first=self.n_iter + self.report_every)  # as the core counts
             outcome = solver(core_hinges(self.problem), self.matrix.cache(double_rows), limits, live, self, *options)
@@ -278,6 +287,8 @@ class Run:
             recorder.status = "max_iter"
         if status is _core.Status.imprecise:
             recorder.status = "precision"
+        if self.control.keeper is not None and recorder.may_go_on:
+            self.control.keeper.finish(self._state())
         if self.control.monitor is not None:
             if recorder.status not in ("callback", "early_stopping"):  # a look was the end
                 recorder.last_look(self._current_proof(), self._counts(), self.alpha)
@@ -290,6 +301,30 @@ class Run:
 
     def exact_scores(self) -> Floats:
         return self.matrix.product(self.problem.beta(self.alpha), self.control.n_threads)
+
+    # Checkpoints
+
+    def _state(self) -> State:
+        """Where the run is. Threads may be at work on α: each number of it is one that it has had."""
+        facts = {"n_iter": self.n_iter, "kernel_rows": self.kernel_rows, "double_rows": self._double_rows}
+        parts = {"run": State(facts | {"recorder": self.recorder.position()}, {"alpha": self.alpha.copy()})}
+        if self.control.monitor is not None:
+            parts["monitor"] = self.control.monitor.state()
+        return State.joined(parts)
+
+    def _resumed(self, start: Floats | None) -> Floats | None:
+        """The α of the checkpoint that the run goes on from, with all else that it has kept; or the given start."""
+        keeper = self.control.keeper
+        if keeper is None or keeper.resumed is None:
+            return start
+        parts = keeper.resumed.parts()
+        facts = parts["run"].facts
+        self.n_iter, self.kernel_rows = int(facts["n_iter"]), int(facts["kernel_rows"])
+        self._starts_double = bool(facts["double_rows"])
+        self.recorder.resume(facts["recorder"])
+        if self.control.monitor is not None:
+            self.control.monitor.restore(parts["monitor"])
+        return parts["run"].arrays["alpha"]
 
     # Proofs
 

@@ -19,8 +19,8 @@ from ordsvm.result import Progress
 from ordsvm.solvers.control import Control
 from ordsvm.thresholds import RankRule, ranks_of
 
-# While the gap is wider than this share of the objective, thresholds are far from their places and the error stands
-# still for long (for ten steps a sample on abalone with C = 10): such looks do not count against the fit.
+# While the gap is wider than this share of the objective, scores are far from their places and the error stands still
+# for long (for nine steps a sample on abalone with C = 10): such looks do not count against the fit.
 WIDE_GAP = 0.5
 
 

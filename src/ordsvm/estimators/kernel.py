@@ -18,7 +18,7 @@ from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
 from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, KernelMatrix, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.auto import Work, auto, is_auto
+from ordsvm.solvers.auto import Work, auto, is_auto, last_resort
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each
 from ordsvm.solvers.kernel.run import solve
 from ordsvm.solvers.linear.penalized import solve_penalized
@@ -166,6 +166,8 @@ class KernelMachine(Machine):
             solution = solve_penalized(task.problems[0], task.ranks, samples, solver, self._control(), starts[0])
             return Trained(Linear(), [solution])
         control = self._control()
+        if is_auto(self.solver):
+            control = replace(control, last_resort=last_resort(self._work(task, kernel, samples)))
         if task.validation is not None:
             trained_on = task.order if self._is_precomputed() else samples
             control = task.validation.controls(control, task.problems[0], kernel, trained_on)
@@ -189,12 +191,14 @@ class KernelMachine(Machine):
 
     def _choose_solver(self, task: KernelTask, kernel: Kernel, samples: Any) -> Any:
         if is_auto(self.solver):
-            largest = max(task.problems, key=lambda problem: len(problem.hinges))
-            validates = task.validation is not None
-            return auto(Work.of(largest, kernel, samples, by_rank=len(task.ranks) > 0, validates=validates))
+            return auto(self._work(task, kernel, samples))
         if self._names_rank_dcd(task):
             return self.solver if isinstance(self.solver, RankDCD) else RankDCD()
         return check_solver(self.solver, task.problems[0].treatment)
+
+    def _work(self, task: KernelTask, kernel: Kernel, samples: Any) -> Work:
+        largest = max(task.problems, key=lambda problem: len(problem.hinges))
+        return Work.of(largest, kernel, samples, by_rank=len(task.ranks) > 0, validates=task.validation is not None)
 
     def _names_rank_dcd(self, task: KernelTask) -> bool:
         """Whether the solver is RankDCD, that of linear machines, and this is a threshold model that it can train."""

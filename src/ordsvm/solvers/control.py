@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from ordsvm._typing import Floats
 from ordsvm.result import Progress
@@ -47,6 +47,8 @@ class Control:
         Steps between two looks; 0: they come every fifth of a second.
     monitor : ValidationMonitor or None, default=None
         Follows the errors on validation samples.
+    last_resort : callable or None, default=None
+        Makes the solver that goes on where the first one gets nowhere; None: none does.
     """
 
     tol: float = 1e-3
@@ -57,3 +59,4 @@ class Control:
     n_threads: int = 1
     report_every: int = 0
     monitor: ValidationMonitor | None = None
+    last_resort: Callable[[], Any] | None = None

@@ -82,6 +82,10 @@ class Recorder:
         self.report_every = steps
         self._next_step = steps if first is None else first
 
+    def hand_over(self, solver: Any) -> None:
+        """Another solver goes on: looks and result are its own from now on."""
+        self._solver, self.status = solver, "converged"
+
     def out_of_time(self) -> bool:
         """Whether the fit should end, be it for this or for another reason."""
         _core.check_ended()
@@ -149,6 +153,7 @@ class Recorder:
             kernel_rows=counts.kernel_rows,
             n_active=counts.n_active,
             thresholds=proof.thresholds,
+            dual_thresholds=proof.thresholds if proof.dual_thresholds is None else proof.dual_thresholds,
         )
 
 

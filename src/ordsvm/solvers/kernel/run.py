@@ -20,6 +20,8 @@ from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import Solution
 
 LEAST_TOLERANCE = 1e-9  # share of tol: a gap that does not close there will not close
+STEPS_BEFORE_LAST_RESORT = 50_000  # and for every hinge as many as follow: about the time that the last resort takes
+STEPS_OF_A_HINGE = 250
 
 
 class Solver(Protocol):
@@ -113,6 +115,8 @@ def solve(
         _require_determined_thresholds(problem)
     run = Run(problem, matrix, solver, control, start)
     solver.solve(run)
+    if control.last_resort is not None and run.gets_nowhere():
+        run.hand_over(control.last_resort())
     return run.solution()
 
 
@@ -156,6 +160,7 @@ class Run:
         self.recorder = Recorder(solver, control)
         self.n_iter = 0
         self.kernel_rows = 0
+        self._is_stalled = False
         self.scores_follow = True  # whether `score` is that of `alpha` whenever `report` is called
         self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
         self.score = self.exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
@@ -211,7 +216,7 @@ class Run:
         False where the core has handed over to another method before the end.
         """
         live = _core.LiveArrays(self.alpha, self.score, self.threshold, self.active, self.score_error)
-        steps = self.control.max_iter if self.control.max_iter >= 0 else np.iinfo(np.int64).max
+        steps = self._step_limit()
         for double_rows in (False, True) if precision == "float32" and self.matrix.fits_float else (True,):
             limits = _core.Limits(self.control.tol, steps - self.n_iter, self.n_iter)
             self._earlier = (self.n_iter, self.kernel_rows)
@@ -223,8 +228,34 @@ class Run:
             if outcome.status is not _core.Status.imprecise:
                 break
             self._restart_from_alpha()
-        self.close(outcome.status)
+        self._is_stalled = outcome.status is _core.Status.max_iter and not 0 <= self.control.max_iter <= self.n_iter
+        if not self._is_stalled:
+            self.close(outcome.status)
         return True
+
+    def _step_limit(self) -> int:
+        """max_iter, or how many steps a solver has before the last resort takes over."""
+        limit = self.control.max_iter if self.control.max_iter >= 0 else int(np.iinfo(np.int64).max)
+        if self.control.last_resort is None:
+            return limit
+        return min(limit, STEPS_BEFORE_LAST_RESORT + STEPS_OF_A_HINGE * len(self.problem.hinges))
+
+    def gets_nowhere(self) -> bool:
+        """Whether the solver has had its steps, or has ended without convergence though no limit was met."""
+        if self._is_stalled or self.control.monitor is not None:
+            return self._is_stalled
+        if self.recorder.status not in ("converged", "precision"):
+            return False
+        proof = self.certificate()
+        return not max(proof.relative_gap, proof.violation) <= self.control.tol
+
+    def hand_over(self, solver: Solver) -> None:
+        """Another solver goes on from here."""
+        self.matrix.release_rows()
+        self._earlier = (self.n_iter, self.kernel_rows)
+        self.recorder.hand_over(solver)
+        self.move_to(self.alpha, self.exact_scores())
+        solver.solve(self)
 
     def count(self, steps: int, kernel_rows: int) -> None:
         """How far a solver has got; `report` does this too."""
@@ -276,6 +307,8 @@ class Run:
                 "kernel of broken degree needs gamma·x·y + coef0 ≥ 0."
             )
         if status == "converged" and not max(proof.relative_gap, proof.violation) <= self.control.tol:
+            self._set_exact(self.exact_scores())  # those of a solver's own end may be estimates
+            proof = self.certificate()
             status = "precision" if self._is_solved_but_for_rounding() else "gap"
         result = self.recorder.result(proof, Counts(self.n_iter, self.kernel_rows), self.alpha, status)
         return Solution(result, self.problem.beta(self.alpha), proof.thresholds)

@@ -265,9 +265,9 @@ class Scheme:
 
     def _thresholds(self) -> Floats:
         """b for the gradient along feasible directions; free thresholds: any would do, so one that makes it small."""
-        if self.problem.treatment is Treatment.ORDERED:
-            return np.zeros(self.problem.n_thresholds)
-        return self.problem.best_thresholds(self.run.alpha, self.run.score)
+        if self.problem.treatment is Treatment.FREE:
+            return self.problem.best_thresholds(self.run.score)
+        return self.problem.dual_thresholds(self.run.alpha)
 
     def _subproblems(self, look: Look, tol: float) -> list[tuple[Ints, bool]]:
         """S.1 and S.2: the subproblems to solve, and whether they own μ."""

@@ -46,7 +46,7 @@ CLASSES: dict[str, tuple[str, Callable[[Record], bool]]] = {
 }
 
 
-def rows(records: list[Record], explanation: str = "") -> list[Row]:
+def rows(records: list[Record]) -> list[Row]:
     """Claims with their bounds first, then the counts of every stratum."""
     counts = count(records)
     made = [row("problems tried", counts["tried"], at_least=10_000, **_all(counts))]
@@ -56,7 +56,7 @@ def rows(records: list[Record], explanation: str = "") -> list[Row]:
     for name, part in (("all solvers", moderate), ("solver auto", [r for r in moderate if r["solver"] == "auto"])):
         share = without_convergence(part)
         claim = f"share without convergence for C from 1e-3 to 1e3, {name}"
-        made.append(row(claim, share, at_most=MOST_WITHOUT_CONVERGENCE, explanation=explanation, **_all(count(part))))
+        made.append(row(claim, share, at_most=MOST_WITHOUT_CONVERGENCE, explanation=_why(part), **_all(count(part))))
     made.append(row("problems with Clarabel's optimum", sum(r.get("optima", 0) > 0 for r in records)))
     made.append(
         row("claims that hold by the allowance for rounding only", sum(bool(r.get("rounding")) for r in records))
@@ -68,18 +68,31 @@ def rows(records: list[Record], explanation: str = "") -> list[Row]:
     return made + classes(records)
 
 
-def classes(records: Iterable[Record]) -> list[Row]:
+def classes(records: list[Record]) -> list[Row]:
     """What did not converge, by why."""
-    warned = [record for record in records if record["outcome"] == "warned"]
     made = []
-    for name, (explanation, belongs) in CLASSES.items():
-        part = [record for record in warned if belongs(record)]
-        warned = [record for record in warned if not belongs(record)]
+    for name, part in _by_class(records).items():
         ended = Counter(f"{r['estimator']}, {r['solver']}: {r['status']}" for r in part)
         moderate = sum(record["C"] in MODERATE_C and record["steps"] != "limited" for record in part)
-        detail = {"for_C_from_1e-3_to_1e3": moderate, "why": explanation, "ended": dict(ended.most_common(12))}
+        detail = {"for_C_from_1e-3_to_1e3": moderate, "why": CLASSES[name][0], "ended": dict(ended.most_common(12))}
         made.append(row(f"without convergence: {name}", len(part), **detail))
     return made
+
+
+def _by_class(records: list[Record]) -> dict[str, list[Record]]:
+    left = [record for record in records if record["outcome"] == "warned"]
+    parts = {}
+    for name, (_, belongs) in CLASSES.items():
+        parts[name] = [record for record in left if belongs(record)]
+        left = [record for record in left if not belongs(record)]
+    return parts
+
+
+def _why(records: list[Record]) -> str:
+    """The classes that a share without convergence is made of."""
+    sizes = {name: len(part) for name, part in _by_class(records).items() if part}
+    largest_first = sorted(sizes, key=lambda name: -sizes[name])
+    return " ".join(f"{sizes[name]} {name}: {CLASSES[name][0]}" for name in largest_first)
 
 
 def count(records: Iterable[Record]) -> dict[str, int]:

@@ -343,7 +343,8 @@ class Run:
             )
         if status == "converged" and not max(proof.relative_gap, proof.violation) <= self.control.tol:
             self._set_exact(self.exact_scores())  # those of a solver's own end may be estimates
-            proof, status = self.certificate(), "precision" if self._is_solved_but_for_rounding() else "gap"
+            proof = self.certificate()
+            status = "precision" if self._is_solved_but_for_rounding() else "gap"
         result = self.recorder.result(proof, Counts(self.n_iter, self.kernel_rows), self.alpha, status)
         return Solution(result, self.problem.beta(self.alpha), proof.thresholds)
 

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from ordsvm import datasets, metrics
+from ordsvm.blas import make_buffers
 from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.checkpoint import Checkpoint
 from ordsvm.data.row_store import RowStore
@@ -43,6 +44,8 @@ from ordsvm.solvers import (
 )
 
 __version__ = version("ordsvm")
+make_buffers()
+del make_buffers
 
 __all__ = [
     "DCD1",

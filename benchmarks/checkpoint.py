@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import multiprocessing
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ DATA = (
     "the work or from where it goes on; the kills of a work follow each other in one folder until the work has ended, "
     "and then in a new one."
 )
-WORKER = Path(__file__).with_name("checkpoint_worker.py")
+PRELOADED = ["benchmarks.checkpoint_worker"]  # by the process that workers are forked from
 ROWS = ("fit", "stream", "search")
 SIZES: dict[str, dict[str, Any]] = {
     "fit": {"n": 1200, "C": 200.0},
@@ -77,12 +76,9 @@ def _rows_of(name: str, size: dict[str, Any], kills: int, interval: float, place
 
 def undisturbed(name: str, size: dict[str, Any]) -> tuple[dict[str, Any], float]:
     """The answer of a work that nothing interrupts, and its seconds."""
-    worker = _start(name, size, None, 1.0)
-    _line(worker)
+    worker = Worker(name, size, None, 1.0)
     began = time.perf_counter()
-    answer = _line(worker)
-    worker.wait()
-    assert answer is not None
+    answer = worker.answer()
     return answer, time.perf_counter() - began
 
 
@@ -98,7 +94,7 @@ def kill_and_resume(
         while answer is None:
             left = kills - len(killed.lost)
             delay = float(random.uniform(0.0, 2.0 * seconds / kills)) if left > 0 else None
-            answer = _attempt(_start(name, size, folder, interval), delay, folder, killed)
+            answer = _attempt(Worker(name, size, folder, interval), delay, folder, killed)
         killed.answers.append(answer)
     return killed
 
@@ -110,21 +106,55 @@ def differences(reference: dict[str, Any], answer: dict[str, Any]) -> float:
     return abs(answer["objective"] - reference["objective"]) / abs(reference["objective"])
 
 
-def _attempt(worker: subprocess.Popen[str], delay: float | None, folder: Path, killed: Killed) -> dict[str, Any] | None:
-    """The answer, or None where the worker was killed before."""
-    _line(worker)
-    began = time.time()
+class Worker:
+    """A work in a process of its own, which has begun."""
+
+    def __init__(self, name: str, size: dict[str, Any], folder: Path | None, interval: float) -> None:
+        from benchmarks.checkpoint_worker import work
+
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(PRELOADED)
+        self._answers, sender = context.Pipe(duplex=False)
+        place = None if folder is None else str(folder)
+        self._process = context.Process(target=work, args=(name, size, place, interval, sender))
+        self._process.start()
+        sender.close()
+        _received(self._answers)
+
+    def answer(self) -> dict[str, Any]:
+        """Waits for the end."""
+        found = _received(self._answers)
+        self._process.join()
+        return found
+
+    def killed_after(self, seconds: float) -> bool:
+        """Kills it then, unless it has ended before."""
+        if self._answers.poll(seconds):
+            return False
+        self._process.kill()
+        return True
+
+    def wait(self) -> None:
+        self._process.join()
+
+
+def _received(answers: Connection) -> Any:
     try:
-        if delay is not None:
-            worker.wait(timeout=delay)
-    except subprocess.TimeoutExpired:
-        worker.kill()
-        at = time.time()
-        worker.wait()
-        kept = [age for age in kept_at(folder) if age >= began]
-        killed.lost.append(at - max([began, *kept]))
-        return None
-    return _line(worker)
+        return answers.recv()
+    except EOFError:
+        raise RuntimeError("The work has ended without an answer.") from None
+
+
+def _attempt(worker: Worker, delay: float | None, folder: Path, killed: Killed) -> dict[str, Any] | None:
+    """The answer, or None where the worker was killed before."""
+    began = time.time()
+    if delay is None or not worker.killed_after(delay):
+        return worker.answer()
+    at = time.time()
+    worker.wait()
+    kept = [age for age in kept_at(folder) if age >= began]
+    killed.lost.append(at - max([began, *kept]))
+    return None
 
 
 def kept_at(folder: Path) -> Iterator[float]:
@@ -132,17 +162,3 @@ def kept_at(folder: Path) -> Iterator[float]:
     for path in folder.rglob("*"):
         if path.is_file() and not path.name.startswith(".") and path.name not in ("lock", "rows.bin"):
             yield path.stat().st_mtime
-
-
-def _start(name: str, size: dict[str, Any], folder: Path | None, interval: float) -> subprocess.Popen[str]:
-    task = {"work": name, "size": size, "folder": None if folder is None else str(folder), "interval": interval}
-    command = [sys.executable, str(WORKER), json.dumps(task)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def _line(worker: subprocess.Popen[str]) -> dict[str, Any] | None:
-    assert worker.stdout is not None
-    text = worker.stdout.readline()
-    if not text:
-        raise RuntimeError(f"The worker has ended with status {worker.wait()} before its answer.")
-    return json.loads(text)

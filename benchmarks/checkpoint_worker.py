@@ -1,11 +1,8 @@
-"""Runs one work of the benchmark checkpoint with its folder, to be killed at any moment; run by its path.
+"""Runs one work of the benchmark checkpoint with its folder, in a process that is killed at any moment.
 
-A JSON text as argument: the work, its size and its folder. Two lines of JSON come back: one when the work begins, and
-one with its end.
+Two messages come back: None when the work begins, and how it has ended.
 """
 
-import json
-import sys
 import warnings
 from pathlib import Path
 
@@ -55,13 +52,8 @@ def found(model):
     return {"status": result.status, "objective": result.objective, "gap": result.gap, "steps": result.n_iter}
 
 
-def main():
-    task = json.loads(sys.argv[1])
+def work(name, size, folder, interval, connection):
     warnings.simplefilter("ignore")
-    folder = Checkpoint(task["folder"], interval=task["interval"]) if task["folder"] else None
-    for answer in {"fit": fit, "stream": stream, "search": search}[task["work"]](task["size"], folder):
-        print(json.dumps(answer), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    checkpoint = None if folder is None else Checkpoint(folder, interval)
+    for answer in {"fit": fit, "stream": stream, "search": search}[name](size, checkpoint):
+        connection.send(answer)

@@ -22,20 +22,21 @@ CLASSES: dict[str, tuple[str, Callable[[Record], bool]]] = {
         lambda r: r["kernel"] == "sigmoid",
     ),
     "beyond float64": (
-        "Rounding of the scores in float64 is more than tol of the objective: no sum of float64 numbers proves it.",
-        lambda r: r["slack"] > r["tol"],
+        "Rounding of the scores in float64 is more than tol of the objective, or the solver ends by status precision: "
+        "no sum of float64 numbers proves more.",
+        lambda r: r["slack"] > r["tol"] or r["status"] == "precision",
     ),
     "unscaled, linear machine": (
         "C · max ‖x‖² is above 1e6: coordinate descent takes more passes than the time limit allows.",
         lambda r: r["kernel"].startswith("none") and r["largest_C"] > 1e6,
     ),
     "unscaled, named solver": (
-        "C · max k(x, x) is above 1e6: the steps of a named first-order solver are too short for the time limit.",
+        "C · max k(x, x) is above 1e6: a named solver takes more steps than the time limit allows.",
         lambda r: r["solver"] != "auto" and r["largest_C"] > 1e6,
     ),
     "unscaled, auto": ("C · max k(x, x) is above 1e6.", lambda r: r["largest_C"] > 1e6),
     "named solver": (
-        "A named first-order solver needs more steps than the time limit allows, mostly at C above 100 or tol = 1e-6.",
+        "A named solver needs more time than the limit allows, mostly at C above 100 or tol = 1e-6.",
         lambda r: r["solver"] != "auto",
     ),
     "linear machine": (

@@ -8,6 +8,8 @@ import numpy as np
 
 from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
 
+NEED_DEFINITE_KERNELS = ("proximal-newton",)  # they refuse the sigmoid
+
 
 def choices(estimator: str, treatment: str, parameters: dict[str, Any]) -> list[str]:
     """Names of the solvers that accept the estimator's problem."""
@@ -15,6 +17,8 @@ def choices(estimator: str, treatment: str, parameters: dict[str, Any]) -> list[
         is_npsvor = estimator == "LinearNPSVOR" and parameters["loss"] == "hinge"
         return [name for name in LINEAR_SOLVERS if is_npsvor or not name.startswith("dcd")]
     names = [name for name, kind in SOLVERS.items() if treatment in {each.value for each in kind.accepts}]
+    if parameters["kernel"] == "sigmoid":
+        names = [name for name in names if name not in NEED_DEFINITE_KERNELS]
     if estimator in ("SVOR", "RedSVM") and parameters["kernel"] == "linear":
         names.append("rank-dcd")
     return names

@@ -182,7 +182,7 @@ class Method:
         """β of the α to start from, and thresholds that suit its scores."""
         alpha, score = self.run.alpha, self.run.score
         array = self.library.array
-        b = np.zeros(0) if self.problem.treatment is Treatment.NONE else self.problem.best_thresholds(alpha, score)
+        b = np.zeros(0) if self.problem.treatment is Treatment.NONE else self.problem.best_thresholds(score)
         return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), array(b))
 
     def _carried(self, level: Level, start: Iterate) -> Iterate:

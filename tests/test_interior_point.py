@@ -1,13 +1,15 @@
 """The interior-point solver: every formulation against the oracle, whatever the kernel, its scale and C."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
-from ordsvm import SVC, SVOR, SVORIM, SVR, InteriorPoint
+from ordsvm import SVC, SVOR, SVORIM, SVR, InteriorPoint, certify
 from ordsvm.kernels import RBF, Custom, Kernel, Linear, Polynomial, Precomputed
 from ordsvm.solvers import Block, Control, KernelMatrix, solve
 from ordsvm.solvers.kernel.interior_point.crossover import feasible
@@ -279,3 +281,17 @@ def test_no_threshold_that_nothing_determines():
     one_sided = replace(problem, hinges=replace(problem.hinges, sign=np.ones(len(problem.hinges))))
     with pytest.raises(ValueError, match="Nothing determines threshold 0"):
         solve(one_sided, matrix_of(RBF(0.5), X), InteriorPoint(), Control())
+
+
+@pytest.mark.parametrize("seed", [2, 28, 31, 39])
+def test_an_indefinite_kernel_is_judged_by_its_own_scores(seed):
+    """The method ends at an optimum of the semidefinite part, whose gap is within tol; that of K is not."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(19, 1)) + 1, rng.integers(0, 5, 19) == 0
+    y[:2] = False, True
+    model = SVC(40.0, kernel="sigmoid", gamma=0.5, coef0=1.0, tol=0.1, intercept="penalized", solver="interior-point")
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        model.fit(X, y)
+    proof = certify(model, X, y)
+    assert model.result_.objective == pytest.approx(proof.primal, rel=1e-9)
+    assert model.result_.converged == (max(proof.relative_gap, proof.violation) <= 0.1)

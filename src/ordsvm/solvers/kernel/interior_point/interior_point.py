@@ -187,8 +187,13 @@ class Search:
         return self._without_convergence()
 
     def _without_convergence(self) -> _core.Status:
-        """For an indefinite K the end of the method, which is one of another problem: its gap shows that."""
-        return _core.Status.imprecise if self._is_semidefinite else _core.Status.converged
+        """For an indefinite K the end of the method, which is one of another problem: its gap shows that, with the
+        scores of K in place of those of its factors."""
+        if self._is_semidefinite:
+            return _core.Status.imprecise
+        alpha = self._run.alpha.copy()
+        self._run.move_to(alpha, self._scores(alpha))
+        return _core.Status.converged
 
     def _keep_iterate(self) -> None:
         """The iterate, made feasible, is what looks see; its scores come from the factors of K."""

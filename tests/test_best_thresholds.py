@@ -106,11 +106,11 @@ def test_validation_errors_of_early_looks(seed):
 
 
 @pytest.mark.parametrize("kind", [SVOR, RedSVM])
-@pytest.mark.parametrize("limit", [{"max_iter": 100}, {"time_limit": 1e-9}], ids=lambda limit: next(iter(limit)))
-def test_a_model_cut_short_holds_what_its_result_is_about(kind, limit):
+@pytest.mark.parametrize("steps", [100, 1000])
+def test_a_model_cut_short_holds_what_its_result_is_about(kind, steps):
     X, y, *_ = data(1)
     with pytest.warns(Warning, match="stopped by"):
-        model = kind(solver="gcd", **limit, **HARD).fit(X, y)
+        model = kind(solver="gcd", max_iter=steps, **HARD).fit(X, y)
     proof = certify(model, X, y)
     assert np.all(np.diff(model.thresholds_) >= 0)
     assert proof.primal == pytest.approx(model.result_.objective, rel=1e-9)

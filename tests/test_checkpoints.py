@@ -28,7 +28,7 @@ from ordsvm import (
 )
 from ordsvm.checkpoint import State, opened
 from ordsvm.checkpoint.state_file import StateFiles, read_state
-from ordsvm.data import kept_store, svmlight
+from ordsvm.data import kept_store
 from ordsvm.problem import Treatment
 from ordsvm.solvers import recorder
 from ordsvm.solvers.registry import SOLVERS
@@ -329,7 +329,7 @@ def test_a_file_is_read_on_from_where_it_was(suffix, tmp_path, monkeypatch):
     text = (tmp_path / "plain").read_bytes()
     path.write_bytes(gzip.compress(text) if suffix else text)
     expected = LinearSVOR().fit(path).result_.objective
-    monkeypatch.setattr(svmlight._pieces, "__defaults__", (0, 3000))
+    monkeypatch.setattr(kept_store, "PIECE", 3000)
     folder, add, added = Checkpoint(tmp_path / "kept", ALWAYS), kept_store.Spool.add, []
 
     def counted(self, block):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from ordsvm.problem import undetermined
-from ordsvm.thresholds import Levels, free_thresholds, minimisers, ordered_thresholds, penalized_thresholds
+from ordsvm.problem import penalized_thresholds, undetermined
+from ordsvm.thresholds import Levels, free_thresholds, minimisers, ordered_thresholds
 
 
 def loss(levels: Levels, b: float) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordsvm._typing import Flags, Floats
-from ordsvm.thresholds import Levels, free_thresholds, ordered_thresholds, penalized_thresholds
+from ordsvm.thresholds import Levels, free_thresholds, ordered_thresholds
 
 
 class Treatment(Enum):
@@ -308,6 +308,23 @@ class Problem:
             return bool(np.all(np.abs(self.gamma(alpha)) <= rounding))
         mu = self.mu(alpha)
         return bool(np.all(mu >= -rounding) and abs(mu[-1]) <= rounding)
+
+
+def penalized_thresholds(levels: list[Levels], below: Floats) -> Floats:
+    """Every threshold at the minimiser of its losses and ½b²; `below`: the caps of its hinges with sign −1, summed."""
+    return np.array([_penalized_minimiser(part, caps) for part, caps in zip(levels, below.tolist(), strict=True)])
+
+
+def _penalized_minimiser(levels: Levels, below: float) -> float:
+    """The slope, (caps with level < b) − below as in thresholds.py, plus b, rises strictly: one minimiser.
+
+    It is the first level above which the slope is not negative any more, or lies before it, where the slope is 0.
+    """
+    order = levels.level.argsort(kind="stable")
+    level, passed = levels.level[order], levels.cap[order].cumsum()
+    place = int((level + passed).searchsorted(below))
+    between = below - float(passed[place - 1]) if place > 0 else below
+    return min(between, float(level[place])) if place < len(level) else between
 
 
 def _mu(gamma: Floats) -> Floats:

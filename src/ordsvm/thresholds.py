@@ -6,8 +6,7 @@ below the threshold and "first" above it; for thresholds out of order they diffe
 For one threshold the primal is piecewise linear in b. A hinge of sign s and offset o at score f changes its
 slope at the level F = f − s·o: with sign +1 it starts to cost above F, with sign −1 it ceases to cost there. So
 the slope at b is (sum of the caps with F < b) − (sum of the caps with sign −1): a weighted quantile.
-Ordered thresholds are an isotonic regression with these losses, solved by pooling adjacent violators. The penalty
-½b² adds b to the slope, which then rises strictly: one minimiser.
+Ordered thresholds are an isotonic regression with these losses, solved by pooling adjacent violators.
 """
 
 from __future__ import annotations
@@ -49,15 +48,10 @@ class Levels(NamedTuple):
     cap: Floats
 
 
-def _ascending(levels: Levels) -> tuple[Floats, Floats]:
-    """The levels in order, and the caps of each and all before it."""
-    order = levels.level.argsort(kind="stable")
-    return levels.level[order], levels.cap[order].cumsum()
-
-
 def minimisers(levels: Levels) -> tuple[float, float]:
     """The interval of minimisers; its ends are infinite where nothing holds the threshold back."""
-    level, passed = _ascending(levels)
+    order = np.argsort(levels.level, kind="stable")
+    level, passed = levels.level[order], levels.cap[order].cumsum()
     negative = levels.sign < 0
     n_negative = np.count_nonzero(negative)
     below, rounding = (levels.cap * negative).sum(), 1e-12 * passed[-1:].sum()  # no BLAS: see problem._dot
@@ -77,19 +71,6 @@ def _at(level: Floats, place: int) -> float:
 def free_thresholds(levels: list[Levels]) -> Floats:
     """Every threshold at the midpoint of its own minimisers."""
     return np.array([(low + high) / 2 for low, high in map(minimisers, levels)])
-
-
-def penalized_thresholds(levels: list[Levels], below: Floats) -> Floats:
-    """Every threshold at the minimiser of its losses and ½b²; `below`: the caps of its hinges with sign −1, summed."""
-    return np.array([_penalized_minimiser(part, caps) for part, caps in zip(levels, below.tolist(), strict=True)])
-
-
-def _penalized_minimiser(levels: Levels, below: float) -> float:
-    """At the first level above which the slope is not negative any more, or before it, where the slope is 0."""
-    level, passed = _ascending(levels)
-    place = int((level + passed).searchsorted(below))
-    between = below - float(passed[place - 1]) if place > 0 else below
-    return min(between, float(level[place])) if place < len(level) else between
 
 
 def ordered_thresholds(levels: list[Levels]) -> Floats:

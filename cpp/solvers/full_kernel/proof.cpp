@@ -3,7 +3,7 @@
 namespace ordsvm::full_kernel {
 namespace {
 
-/// The hinges of one threshold by level, and the sums of their caps: `_ascending` in thresholds.py.
+/// The hinges of one threshold by level, and the sums of their caps.
 struct Levels {
   std::vector<std::pair<double, double>> ascending;  // level, cap
   double below = 0.0, total = 0.0;                   // caps of sign -1, and all
@@ -42,7 +42,7 @@ double free_threshold(const Levels& levels) {
   return 0.5 * (left + right);
 }
 
-/// The one that costs least together with half its square: see `penalized_thresholds` in thresholds.py.
+/// The one that costs least together with half its square: see `penalized_thresholds` in problem.py.
 double penalized_threshold(const Levels& levels) {
   double passed = 0.0;
   for (const auto& [level, cap] : levels.ascending) {

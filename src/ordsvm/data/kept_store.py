@@ -15,6 +15,8 @@ from ordsvm.data.svmlight import column_range, svmlight_pieces
 
 FOLDER, UNFINISHED = "rows", "rows-unfinished"  # in the folder of the checkpoint: the store, and where its making is
 
+PIECE = 1 << 20  # bytes of text that are parsed at once: what is lost with them takes a fraction of a second
+
 
 class Source(Protocol):
     """Rows to be stored, from their beginning or from a place in them."""
@@ -79,7 +81,7 @@ class _File:
         return {"file": f"{found.st_size} bytes, changed at {found.st_mtime_ns}"}
 
     def blocks(self, place: Any) -> Iterator[tuple[Any, Any]]:
-        return svmlight_pieces(self._path) if place is None else svmlight_pieces(self._path, tuple(place))
+        return svmlight_pieces(self._path, (0, 1) if place is None else tuple(place), PIECE)
 
     def columns(self, spool: Spool) -> tuple[int, int]:
         return column_range(spool.lowest_column, spool.highest_column, None, "auto")

@@ -30,10 +30,12 @@ def svmlight_blocks(path: str | os.PathLike[str]) -> Iterator[tuple[Any, np.ndar
         yield block
 
 
-def svmlight_pieces(path: str | os.PathLike[str], start: Place = (0, 1)) -> Iterator[tuple[tuple[Any, Any], Place]]:
+def svmlight_pieces(
+    path: str | os.PathLike[str], start: Place = (0, 1), size: int = PIECE
+) -> Iterator[tuple[tuple[Any, Any], Place]]:
     """The same from a place in the file on, which is the end of a line; every block comes with the place behind it."""
     position, line = start
-    for text in _pieces(path, position):
+    for text in _pieces(path, position, size):
         n_lines = text.count(b"\n")
         try:
             block = load_svmlight_file(io.BytesIO(text), n_features=INT32_MAX, dtype=VALUE, zero_based=True)

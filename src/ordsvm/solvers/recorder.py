@@ -22,6 +22,7 @@ from ordsvm.solvers.control import Control
 
 LOOK_INTERVAL = 0.2  # seconds between two `Progress`
 ENDED_FROM_OUTSIDE = ("callback", "time_limit", "max_iter")
+THRESHOLDS = ("thresholds", "dual_thresholds")  # the arrays of a `Progress`
 LOOK_SHARE = 0.05  # of the time that looks may take, unless a number of steps is given
 
 
@@ -191,12 +192,12 @@ def is_end(result: FitResult) -> bool:
 
 
 def _plain(progress: Progress) -> dict[str, Any]:
-    plain = {name: _number(getattr(progress, name)) for name in _plain_names(Progress, {"thresholds"})}
-    return plain | {"thresholds": np.asarray(progress.thresholds, dtype=np.float64).tolist()}
+    plain = {name: _number(getattr(progress, name)) for name in _plain_names(Progress, set(THRESHOLDS))}
+    return plain | {name: np.asarray(getattr(progress, name), dtype=np.float64).tolist() for name in THRESHOLDS}
 
 
 def _progress_of(facts: dict[str, Any]) -> Progress:
-    return Progress(**{**facts, "thresholds": np.array(facts["thresholds"])})
+    return Progress(**(facts | {name: np.array(facts[name]) for name in THRESHOLDS}))
 
 
 def _plain_names(kind: type, without: set[str]) -> list[str]:

@@ -81,12 +81,20 @@ def test_rank_dcd_and_kernel_rows_agree(model, sparse):
 
 
 def test_auto_takes_rank_dcd_for_sparse_samples_and_a_linear_kernel():
-    X, y = random_data(74)
+    X, y = random_data(74, n=100)
     sparse = sp.csr_array(X)
     assert SVOR(kernel="linear").fit(sparse, y).result_.solver == "rank-dcd"
     assert SVOR(kernel="linear").fit(X, y).result_.solver != "rank-dcd"
     assert SVOR(kernel="rbf").fit(sparse, y).result_.solver != "rank-dcd"
     assert SVOR(kernel="linear").fit(sparse, y, validation=(sparse, y)).result_.solver != "rank-dcd"
+
+
+@pytest.mark.parametrize("model", [SVOR, RedSVM])
+def test_few_sparse_samples_without_a_scale_end(model):
+    """Passes of rank-dcd would be too many; what auto takes has the interior-point method as its last resort."""
+    X, y = random_data(75)
+    fitted = model(kernel="linear", C=10.0, max_iter=10**7, time_limit=60).fit(sp.csr_array(1e3 * X), y)
+    assert fitted.result_.status == "converged"
 
 
 def test_rank_dcd_keeps_its_limits():

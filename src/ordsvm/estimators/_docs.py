@@ -76,8 +76,8 @@ KERNEL = (
         A name such as "smo" or an options object such as `SMO(selection="mvp")`.
     linear_solver : str or solver object, default="auto"
         A name such as "gcd" or an options object such as `Block(q2=128)`. With a linear kernel also "rank-dcd", the
-        solver of `LinearSVOR`, for which max_iter counts passes; "auto" is that for sparse or many samples, unless
-        others are for validation.
+        solver of `LinearSVOR`, for which max_iter counts passes; "auto" is that for many samples, or sparse ones with
+        more than 200 hinges, unless others are for validation.
     verbose : bool, default=False
         Whether to write a line about the progress to stderr several times a second.
     n_threads : int or None, default=None

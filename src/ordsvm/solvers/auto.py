@@ -122,4 +122,5 @@ def last_resort(work: Work) -> type[InteriorPoint] | None:
 
 def _keeps_weights(work: Work) -> bool:
     can = isinstance(work.kernel, Linear) and work.treatment is Treatment.PENALIZED and work.by_rank
-    return can and not work.validates and (work.is_sparse or work.n_samples > MANY_SAMPLES)
+    is_sparse = work.is_sparse and work.n_hinges > SMALL_PROBLEM  # fewer hinges have a last resort, and are as fast
+    return can and not work.validates and (is_sparse or work.n_samples > MANY_SAMPLES)

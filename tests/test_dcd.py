@@ -127,15 +127,15 @@ def test_objective_and_weights_of_the_oracle(parameters, intercept, solver):
 @pytest.mark.parametrize("max_iter", [0, 3, -1])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_certificate_is_the_librarys(intercept, max_iter, solver):
-    """Primal, dual and violation are those of `ordsvm.problem` for the same dual variables, wherever it ended."""
+    """Primal, dual and violation are those of `ordsvm.problem` for the same variables, wherever it ended."""
     X, y = data(3)
     weight = np.random.default_rng(6).uniform(0.0, 2.0, len(y))
     control = Control(tol=1e-6, max_iter=max_iter)
     solution = solve(X, y, solver=solver, weight=weight, intercept=intercept, control=control)
     problems = [rank_problem(y, rank, weight, intercept) for rank in range(N_RANKS)]
     proofs = [
-        problem.certificate(alpha_of(problem, beta), X @ (X.T @ beta))
-        for problem, beta in zip(problems, solution.beta.array().T, strict=True)
+        problem.certificate(alpha_of(problem, beta), X @ (X.T @ beta), b=np.array([-bias]))
+        for problem, beta, bias in zip(problems, solution.beta.array().T, solution.intercept, strict=True)
     ]
     result = solution.result
     assert result.objective == pytest.approx(sum(proof.primal for proof in proofs), rel=1e-12)

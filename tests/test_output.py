@@ -27,9 +27,9 @@ def test_verbose_prints_lines_to_stderr_only(estimator, capfd):
     assert out == ""
     lines = err.splitlines()
     assert len(lines) == len(model.result_.history) >= 2
-    for line in lines:
+    for line, progress in zip(lines, model.result_.history, strict=True):
         assert re.fullmatch(
-            rf"\[{model.result_.solver}\] +[\d.]+ s +[\d,]+ steps +objective \S+ +relative gap \S+ +"
+            rf"\[{progress.solver}\] +[\d.]+ s +[\d,]+ steps +objective \S+ +relative gap \S+ +"
             r"violation \S+ +[\d,]+ support vectors",
             line,
         )

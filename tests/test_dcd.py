@@ -356,10 +356,10 @@ def test_time_limit_leaves_a_certified_model(solver, n_threads):
 
 @pytest.mark.parametrize("solver", [DCD1(eps_s=1e-9), DCD2(eps_s=1e-9)], ids=str)
 def test_a_look_at_the_time_limit_is_no_stop_by_the_callback(solver, monkeypatch):
-    monkeypatch.setattr(recorder, "LOOK_INTERVAL", 0.1)
+    monkeypatch.setattr(recorder, "LOOK_INTERVAL", 0.01)  # so that one is due whenever time is up
     X, y = large()
     seen = []
-    control = Control(tol=1e-9, time_limit=0.1, callback=seen.append)
+    control = Control(tol=1e-9, time_limit=0.3, callback=seen.append)
     assert solve(X, y, solver=solver, control=control).result.status == "time_limit"
     assert len(seen) > 0
 

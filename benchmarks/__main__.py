@@ -38,6 +38,7 @@ REGISTRY = (
     "soak",
     "streaming",
     "svor-agreement",
+    "tall",
 )
 
 

@@ -66,8 +66,8 @@ class LinearRows(NamedTuple):
             return False
         passes = (6 + 20 * min(self.stiffness, 25.0)) * digits / 3
         a_pass = 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
-        iterations = 6 + 1.5 * digits
-        an_iteration = 1.5e5 + self.n_vectors * (self.n_samples * (100 + 2 * d + d * d / 32) + d**3 / 60)
+        iterations = 4 + 1.5 * digits
+        an_iteration = 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
         return iterations * an_iteration < passes * a_pass
 
 

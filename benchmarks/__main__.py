@@ -19,12 +19,14 @@ from benchmarks.datasets import DataMissing
 # options of its own has `add_options(parser)`, and `run(quick, **options)`.
 REGISTRY = (
     "asy-active",
+    "asy-gathering",
     "asy-order",
     "asy-threads",
     "auto",
     "before-after",
     "calibration",
     "campaign",
+    "checkpoint",
     "dcd",
     "distributed",
     "early-stopping",

@@ -15,7 +15,7 @@ DATA = (
     "california_housing and abalone: first 1000 rows after pandas' sample(frac=1, random_state=0), 5 equal-frequency "
     "ranks; winequality-red: its 6 ranks, 1599 rows; standardised columns. SVOR, C = 10, RBF gamma 1/features, tol "
     "1e-3. A snapshot every 1 % of the steps of a first run with the same settings, over the whole run; a snapshot "
-    "counts as ordered if b_1 <= ... <= b_m."
+    "counts as ordered if b_1 <= ... <= b_m, for the papers' b = -gamma."
 )
 
 
@@ -41,7 +41,7 @@ def _share(name: str, kind: str, n_threads: int, partition: str) -> Row:
     solver: Any = getattr(solvers, kind)(partition=partition)
     steps = case.solve(solver, n_threads, time_limit=60.0).n_iter
     result = case.solve(solver, n_threads, time_limit=60.0, report_every=max(1, steps // 100))
-    ordered = [bool(np.all(np.diff(progress.thresholds) >= 0)) for progress in result.history]
+    ordered = [bool(np.all(np.diff(progress.dual_thresholds) >= 0)) for progress in result.history]
     return row(
         f"{name}, {kind}, {n_threads} threads, partition by {partition}: share of ordered snapshots",
         float(np.mean(ordered)) if ordered else float("nan"),

@@ -41,10 +41,12 @@ READINGS = 60  # of memory, in a run of any length, at least five seconds apart
 WARM_UP = 0.2  # of the readings
 GROWTH = 2.0  # percent at most
 LEAST_MINUTES = 10.0  # for memory to be judged
+MALLOC = {-8: 1, -3: 1 << 17, -1: 1 << 17}  # M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of glibc
 DATA = (
     "Synthetic, random seeds: 40 to 400 samples of 2 to 8 standard normal features, ranks from the first one with "
     "noise, 19 combinations of machine and solver, C from 0.1 to 10; random ranks with C = 1e6 where a fit is to be "
-    "stopped. Memory: VmRSS after gc.collect and malloc_trim with all threads at rest."
+    "stopped. Memory: VmRSS after gc.collect and malloc_trim with all threads at rest; malloc has one arena and "
+    "fixed thresholds, for malloc_trim does not return the tops of the others."
 )
 
 
@@ -65,18 +67,18 @@ class Soak:
         self.open_files: list[int] = []
         self._state = threading.Condition()
         self._paused = False
-        self._at_work: dict[int, tuple[str, float]] = {}
+        self._at_work: dict[int, tuple[str, float, bool]] = {}  # name, beginning, whether it pauses
 
     def is_over(self) -> bool:
         return time.monotonic() >= self.end
 
     @contextmanager
-    def work(self, name: str) -> Iterator[None]:
-        """Counts a work, and whatever is wrong with it."""
+    def work(self, name: str, pauses: bool = True) -> Iterator[None]:
+        """Counts a work, and whatever is wrong with it; one of another process need not pause."""
         me = threading.get_ident()
         with self._state:
-            self._state.wait_for(lambda: not self._paused)
-            self._at_work[me] = (name, time.monotonic())
+            self._state.wait_for(lambda: not (pauses and self._paused))
+            self._at_work[me] = (name, time.monotonic(), pauses)
         try:
             yield
         except Wrong as error:
@@ -98,7 +100,7 @@ class Soak:
         """All threads at rest; one that is hung is not waited for."""
         with self._state:
             self._paused = True
-            self._state.wait_for(lambda: not self._at_work, HANG)
+            self._state.wait_for(lambda: not any(pauses for _, _, pauses in self._at_work.values()), HANG)
         try:
             yield
         finally:
@@ -111,7 +113,7 @@ class Soak:
         reported: set[float] = set()
         while not self.is_over() or self._at_work:
             faulthandler.dump_traceback_later(2 * HANG, exit=True)
-            for name, since in list(self._at_work.values()):
+            for name, since, _ in list(self._at_work.values()):
                 if time.monotonic() - since > HANG and since not in reported:
                     reported.add(since)
                     self.fault("hung", name)
@@ -149,12 +151,13 @@ def workers(soak: Soak, bench: Bench) -> Iterator[Callable[[], None]]:
                 works[name][0](random)
 
     def children() -> None:
-        random = np.random.default_rng(N_THREADS)
+        random, folder = np.random.default_rng(N_THREADS), bench.folder / "children"
+        folder.mkdir()
         shares = np.array([child.share for child in soak_children.CHILDREN.values()])
         while not soak.is_over():
             name = str(random.choice(list(soak_children.CHILDREN), p=shares / shares.sum()))
-            with soak.work(name):
-                if wrong := soak_children.run(name, random, bench.folder):
+            with soak.work(name, pauses=False):
+                if wrong := soak_children.run(name, random, folder):
                     soak.fault("processes", wrong)
 
     for seed in range(N_THREADS):
@@ -223,10 +226,12 @@ def check_files(soak: Soak, folder: Path) -> None:
 
 def run(quick: bool, minutes: float) -> list[Row]:
     warnings.simplefilter("ignore")
+    for name, value in MALLOC.items():
+        ctypes.CDLL(None).mallopt(name, value)
     soak = Soak(min(minutes, 0.5) if quick else minutes)
     umask = os.umask(0o22)
-    with tempfile.TemporaryDirectory(prefix="ordsvm-soak-") as name:
-        bench = Bench(Path(name), mounted(Path(name) / "full"))
+    with tempfile.TemporaryDirectory(prefix="ordsvm-soak-") as folder:
+        bench = Bench(Path(folder), mounted(Path(folder) / "full"))
         try:
             tasks = [*workers(soak, bench), lambda: read_and_report(soak, bench), soak.watch]
             threads = [threading.Thread(target=task, daemon=True) for task in tasks]

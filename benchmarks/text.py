@@ -1,5 +1,8 @@
 """Reviews as TF-IDF of words and pairs of words, for the linear machines: the same rows and features everywhere.
 
+Two recipes: "plain", which all results here are of, keeps the endings of words and all reviews; "paper" is that of Shi
+et al. 2021, section 4.1: stemmed words, as many reviews of every rank, ranks in the same proportion on both sides.
+
 Preparation takes a minute and is done once: the matrices lie in `$ORDSVM_CACHE`, or else in the folder `ordsvm-text`
 of the system's temporary folder, in files whose names change with the recipe.
 """
@@ -17,10 +20,13 @@ import numpy as np
 import sklearn
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import train_test_split
 
 from benchmarks import datasets
+from ordsvm.text import balanced_sample, review_tfidf
 
 NAMES = ("imdb", "tripadvisor")
+RECIPES = ("plain", "paper")
 RECIPE: dict[str, Any] = {
     "ngram_range": (1, 2),
     "min_df": 3,
@@ -56,30 +62,40 @@ class Reviews:
         return self.X[self.n_training :], self.y[self.n_training :]
 
 
-def reviews(name: str) -> Reviews:
-    """One of NAMES, from the cache if it is there."""
+def reviews(name: str, recipe: str = "plain") -> Reviews:
+    """One of NAMES by one of RECIPES, from the cache if it is there."""
     if name not in NAMES:
         raise ValueError(f"{name!r} is not a set of reviews: give one of {', '.join(map(repr, NAMES))}.")
-    path = _cached(name)
+    if recipe not in RECIPES:
+        raise ValueError(f"{recipe!r} is not a recipe: give one of {', '.join(map(repr, RECIPES))}.")
+    path = _cached(name, recipe)
     if not path.is_file():
-        _save(path, *_prepare(name))
+        _save(path, *(_prepare if recipe == "plain" else _prepare_as_the_paper)(*datasets.reviews(name)))
     with np.load(path) as arrays:
         X = sparse.csr_matrix((arrays["values"], arrays["columns"], arrays["starts"]), shape=tuple(arrays["shape"]))
         y = arrays["ranks"]
     return Reviews(X, y, int(TRAINING_SHARE * len(y)))
 
 
-def _prepare(name: str) -> tuple[sparse.csr_matrix, np.ndarray]:
-    texts, ratings = datasets.reviews(name)
+def _prepare(texts: list[str], ratings: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray]:
     order = np.random.default_rng(0).permutation(len(texts))
     X = TfidfVectorizer(**RECIPE).fit_transform(texts).tocsr()[order]
     return X, np.unique(ratings, return_inverse=True)[1][order].astype(np.int64)
 
 
-def _cached(name: str) -> Path:
+def _prepare_as_the_paper(texts: list[str], ratings: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray]:
+    kept = balanced_sample(ratings, random_state=0)
+    y = np.unique(ratings[kept], return_inverse=True)[1].astype(np.int64)
+    n_training = int(TRAINING_SHARE * len(y))
+    order = np.concatenate(train_test_split(np.arange(len(y)), train_size=n_training, random_state=0, stratify=y))
+    return review_tfidf().fit_transform([texts[i] for i in kept]).tocsr()[order], y[order]
+
+
+def _cached(name: str, recipe: str) -> Path:
     folder = Path(os.environ.get("ORDSVM_CACHE") or Path(tempfile.gettempdir()) / "ordsvm-text")
-    recipe = hashlib.sha256(f"{sorted(RECIPE.items())} {sklearn.__version__}".encode()).hexdigest()[:8]
-    return folder / f"{name}-{recipe}.npz"
+    contents = sorted(RECIPE.items()) if recipe == "plain" else recipe
+    digest = hashlib.sha256(f"{contents} {sklearn.__version__}".encode()).hexdigest()[:8]
+    return folder / f"{name}-{digest}.npz"
 
 
 def _save(path: Path, X: sparse.csr_matrix, y: np.ndarray) -> None:

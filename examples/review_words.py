@@ -1,5 +1,7 @@
 """Which words raise a rating, and which lower it: reviews with stars, TF-IDF, and one linear score for all ranks.
 
+Reviews are prepared as by Shi et al.: as many of every number of stars, words without endings and stop words, and pairs
+of them (`ordsvm.text`, which needs snowballstemmer: pip install 'ordsvm[text]').
 Reads the hotel reviews in the folder named by ORDSVM_DATA, if there is one; else a handful of sentences of its own.
 Run:  python examples/review_words.py
 """
@@ -11,11 +13,11 @@ from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import train_test_split
 
 from ordsvm import LinearNPSVOR, LinearSVOR
 from ordsvm.metrics import mean_absolute_error
+from ordsvm.text import balanced_sample, review_tfidf
 
 OPINIONS = {1: "awful dirty", 2: "poor noisy", 3: "fair plain", 4: "good friendly", 5: "great spotless"}
 
@@ -42,10 +44,12 @@ def made_up_reviews():
 
 if __name__ == "__main__":
     texts, stars = hotel_reviews()
+    kept = balanced_sample(stars, random_state=0)
+    texts, stars = [texts[i] for i in kept], stars[kept]
     train, test, y_train, y_test = train_test_split(texts, stars, random_state=0, stratify=stars)
-    tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", max_features=50_000).fit(train)
+    tfidf = review_tfidf().fit(train)
     X_train, X_test = tfidf.transform(train), tfidf.transform(test)
-    print(f"{X_train.shape[0]:,} reviews, {X_train.shape[1]:,} words")
+    print(f"{X_train.shape[0]:,} reviews, {X_train.shape[1]:,} words and pairs of words")
     for model in (LinearSVOR(C=0.5), LinearNPSVOR(C=0.5)):
         model.fit(X_train, y_train)
         error = mean_absolute_error(y_test, model.predict(X_test))

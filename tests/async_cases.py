@@ -13,6 +13,7 @@ THREE: list[Solver] = [AsyGCD(), AsyAGCD(max_shrink_iter=100), AsyORGCD(max_inne
 VARIANTS: list[Solver] = [
     *(AsyGCD(sharing, partition) for sharing in SHARINGS for partition in PARTITIONS),
     *(AsyAGCD(10, sharing, partition) for sharing in SHARINGS for partition in PARTITIONS),
+    *(AsyAGCD(10, sharing, shrink="global") for sharing in SHARINGS),
     *(AsyORGCD(100, partition) for partition in PARTITIONS),
 ]
 each_of_three = pytest.mark.parametrize("solver", THREE, ids=lambda solver: solver.name)

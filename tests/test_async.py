@@ -80,12 +80,14 @@ def test_asygcd_tightens_its_tolerance_as_its_twin_does(sharing):
 
 @every_twin
 @pytest.mark.parametrize("max_shrink_iter", [5, 20])
-def test_asyagcd_takes_the_steps_of_its_twin(name, seed, max_shrink_iter):
+@pytest.mark.parametrize("shrink", ["block", "global"])
+def test_asyagcd_takes_the_steps_of_its_twin(name, seed, max_shrink_iter, shrink):
     problem, X = random_problem(seed, 30, name)
     for max_iter in LENGTHS:
-        alpha, n_iter, sizes = asyagcd(problem, RBF(0.5)(X, X), 1e-5, max_iter, max_shrink_iter)
+        at_once = shrink == "global"
+        alpha, n_iter, sizes = asyagcd(problem, RBF(0.5)(X, X), 1e-5, max_iter, max_shrink_iter, at_once)
         for sharing in SHARINGS:
-            solver = AsyAGCD(max_shrink_iter, sharing, precision="float64")
+            solver = AsyAGCD(max_shrink_iter, sharing, precision="float64", shrink=shrink)
             assert_same_steps(problem, X, solver, Control(1e-5, max_iter), alpha, n_iter)
     assert min(sizes) <= len(problem.hinges) / 2  # it did leave hinges out ...
     if (name, seed) in [("redsvm-random", 2), ("svr-none", 1)]:
@@ -103,6 +105,20 @@ def test_asyorgcd_takes_the_steps_of_its_twin(name, seed, n_threads, max_inner_i
         assert_same_steps(problem, X, solver, Control(1e-4, max_iter, n_threads=n_threads), alpha, n_iter)
     if n_threads == 4 and problem.treatment is Treatment.PENALIZED:
         assert min(lengths) < 1  # through gathering steps, too
+
+
+@every_twin
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+def test_asyorgcd_as_printed_takes_the_steps_of_its_twin(name, seed, n_threads):
+    problem, X = random_problem(seed, 30, name)
+    for max_iter in (0, 1, 5, 50, 400):
+        alpha, n_iter, _ = asyorgcd(problem, RBF(0.5)(X, X), 1e-4, max_iter, 10, n_threads, safe=False)
+        solver = AsyORGCD(10, precision="float64", gathering=False)
+        control = Control(1e-4, max_iter, n_threads=n_threads)
+        result = solve(problem, matrix_of(RBF(0.5), X), solver, control).result
+        assert result.n_iter == n_iter
+        np.testing.assert_allclose(result.alpha, alpha, rtol=0, atol=1e-9)
+        assert_certified(problem, RBF(0.5)(X, X) @ problem.beta(result.alpha), result)
 
 
 # Against the oracle
@@ -236,6 +252,23 @@ def test_asyorgcds_objective_never_rises(n_threads, partition):
     assert all(after >= before - 1e-9 * abs(before) for before, after in pairwise(duals))
 
 
+def test_asyorgcd_as_printed_can_lose_ground_for_ever():
+    """Eight blocks on correlated hinges; the gathering step is what makes them converge."""
+    problem, X = random_problem(20, 120, C=5.0)
+    safe, printed = (
+        solve(
+            problem,
+            matrix_of(RBF(0.05), X),
+            AsyORGCD(25, gathering=gathering),
+            Control(n_threads=8, max_iter=200_000),
+        ).result
+        for gathering in (True, False)
+    )
+    assert safe.converged
+    assert printed.status == "max_iter"
+    assert printed.relative_gap > 0.01
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 4, 8])
 @pytest.mark.parametrize(("partition", "precision"), [("sample", "float32"), ("threshold", "float64")])
 def test_asyorgcd_repeats_bit_for_bit(n_threads, precision, partition):
@@ -275,6 +308,14 @@ def test_counts_of_steps_are_whole_and_positive(solver, option):
         with pytest.raises(ValueError, match=re.escape(f"{option}={value!r} is not valid: give a whole number")):
             solver(**{option: value})
     assert getattr(solver(**{option: np.int64(3)}), option) == 3
+
+
+def test_gathering_is_a_flag_and_shrink_a_name():
+    for value in (1, "no", None):
+        with pytest.raises(ValueError, match=re.escape(f"gathering={value!r}")):
+            AsyORGCD(gathering=value)
+    with pytest.raises(ValueError, match=re.escape("shrink='all' is unknown: give one of 'block', 'global'.")):
+        AsyAGCD(shrink="all")
 
 
 @each_of_three
@@ -327,7 +368,7 @@ def test_asyagcd_ends_with_the_papers_rule():
         problem, X = random_problem(seed, 60, C=20.0)
         result = solve(problem, matrix_of(RBF(0.5), X), AsyAGCD(5, precision="float64"), Control()).result
         score = RBF(0.5)(X, X) @ problem.beta(result.alpha)
-        slope = problem.slope(score, problem.best_thresholds(result.alpha, score))
+        slope = problem.slope(score, problem.dual_thresholds(result.alpha))
         partial = slope * np.where(slope < 0, result.alpha < problem.hinges.cap, result.alpha > 0)
         assert partial.max() - partial.min() <= 1e-3 + 1e-9
 

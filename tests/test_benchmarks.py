@@ -1,5 +1,10 @@
 """The harness of `benchmarks`: one objective for every answer, exponents, turns, and rows by name."""
 
+import json
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -77,3 +82,15 @@ def test_the_planted_form_makes_two_classes_of_equal_size():
     X, y = planted_quadratic_form(2000, 20)
     assert X.shape == (2000, 20)
     assert 0.45 < y.mean() < 0.55
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that kills at once")
+def test_a_minute_of_everything_at_once(tmp_path):
+    path = tmp_path / "soak.json"
+    soak = [sys.executable, "-m", "benchmarks", "soak", "--minutes", "1", "--output", str(path)]
+    done = subprocess.run(soak, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {row["claim"]: row for row in json.loads(path.read_text())["rows"]}
+    assert found["works done"]["figure"] > 0
+    assert "leaked" not in done.stderr

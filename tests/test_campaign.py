@@ -112,7 +112,7 @@ def test_the_judge_finds_a_wrong_claim_of_every_estimator(estimator):
     assert verdict["reasons"] == []
     assert verdict["optima"] == len(verdict["proofs"])
     answer["claims"][0]["objective"] *= 0.99
-    assert len(judge(answer)["reasons"]) == 1
+    assert "is claimed" in judge(answer)["reasons"][0]
 
 
 # What ends badly is counted, saved and left behind

@@ -38,6 +38,7 @@ MODULES = (
     "ordsvm.report",
     "ordsvm.solvers",
     "ordsvm.tables",
+    "ordsvm.text",
 )
 
 # Error codes of numpydoc that are not required.

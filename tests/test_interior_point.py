@@ -1,14 +1,16 @@
 """The interior-point solver: every formulation against the oracle, whatever the kernel, its scale and C."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
-from ordsvm import SVC, SVOR, SVORIM, SVR, InteriorPoint
-from ordsvm.kernels import RBF, Custom, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from ordsvm import SVC, SVOR, SVORIM, SVR, InteriorPoint, certify
+from ordsvm.kernels import RBF, Custom, Kernel, Linear, Polynomial, Precomputed
 from ordsvm.solvers import Block, Control, KernelMatrix, solve
 from ordsvm.solvers.kernel.interior_point.crossover import feasible
 from tests.cases import FORMULATIONS, N_RANKS, random_data
@@ -253,13 +255,13 @@ def test_a_kernel_matrix_that_memory_does_not_hold_is_refused():
         InteriorPoint(memory_limit=-1)
 
 
-def test_a_kernel_that_is_not_semidefinite_gets_an_honest_status():
+@pytest.mark.parametrize("shift", [0.5, 30.0])
+def test_a_kernel_that_is_not_semidefinite_gets_an_honest_status(shift):
     X, y = random_data(20, n=60)
-    result = result_of("svorim", X, y, 10.0, Sigmoid(2.0, -1.0))
-    assert result.status in ("precision", "gap", "converged")
-    assert np.isfinite(result.objective)
-    if not result.converged:
-        assert max(result.relative_gap, result.violation) > 1e-3
+    K = X @ X.T - shift * np.eye(60)
+    result = result_of("svorim", K, y, 10.0, Precomputed())
+    assert result.status == "gap"
+    assert max(result.relative_gap, result.violation) > 1e-3
 
 
 def test_callable_kernels_and_machines_of_several_problems():
@@ -279,3 +281,17 @@ def test_no_threshold_that_nothing_determines():
     one_sided = replace(problem, hinges=replace(problem.hinges, sign=np.ones(len(problem.hinges))))
     with pytest.raises(ValueError, match="Nothing determines threshold 0"):
         solve(one_sided, matrix_of(RBF(0.5), X), InteriorPoint(), Control())
+
+
+@pytest.mark.parametrize("seed", [2, 28, 31, 39])
+def test_an_indefinite_kernel_is_judged_by_its_own_scores(seed):
+    """The method ends at an optimum of the semidefinite part, whose gap is within tol; that of K is not."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(19, 1)) + 1, rng.integers(0, 5, 19) == 0
+    y[:2] = False, True
+    model = SVC(40.0, kernel="sigmoid", gamma=0.5, coef0=1.0, tol=0.1, intercept="penalized", solver="interior-point")
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        model.fit(X, y)
+    proof = certify(model, X, y)
+    assert model.result_.objective == pytest.approx(proof.primal, rel=1e-9)
+    assert model.result_.converged == (max(proof.relative_gap, proof.violation) <= 0.1)

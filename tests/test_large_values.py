@@ -9,7 +9,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
+import ordsvm
 from tests.refusals import ESTIMATORS, X, Y, refuse
 
 # Very large training data: in processes of their own, for this is where a core crashes or hangs
@@ -106,3 +108,11 @@ def test_a_C_times_weight_out_of_range(estimator, C, weight):
     pattern = r"(C|weight).*(large|small|overflow|underflow|zero|finite)"
     with warnings.catch_warnings(action="ignore"):
         refuse(lambda: estimator(C=C).fit(X, Y, sample_weight=np.full(30, weight)), ValueError, pattern)
+
+
+def test_a_gap_of_rounding_is_not_the_kernels_fault():
+    """K is definite and α exact, but C times the rounding of a score is more than tol of the objective."""
+    with pytest.warns(ConvergenceWarning, match="float64 sums can't resolve such a tol"):
+        model = ordsvm.SVC(kernel="precomputed", solver="smo").fit(1e13 * np.eye(2), [0, 1])
+    assert model.result_.status == "precision"
+    assert model.result_.violation == 0.0

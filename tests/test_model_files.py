@@ -354,9 +354,10 @@ def test_a_sparse_matrix_that_points_outside_itself(tmp_path):
     path = tmp_path / "model"
     save(fitted("SVOR", sp.csr_array(X)), path)
     tree, arrays = contents(path)
-    for name, value in (("indices", 10**6), ("indices", -1), ("indptr", 10**6), ("indptr", -1)):
+    places = [("indices", 1, 10**6), ("indices", 1, -1), ("indptr", 1, 10**6), ("indptr", 1, -1), ("indptr", -1, 0)]
+    for name, place, value in places:  # the last one made the core read beyond the end
         forged = {key: array.copy() for key, array in arrays.items()}
-        forged[f"model.support_vectors_.{name}"][1] = value
+        forged[f"model.support_vectors_.{name}"][place] = value
         forge(path, tree, forged)
         with pytest.raises(ModelFileError, match="not a sound model"):
             load(path)

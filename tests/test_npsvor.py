@@ -226,12 +226,12 @@ def paper_ranks(f: np.ndarray, predictor: str) -> np.ndarray:
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_a_score_is_the_sum_over_support_vectors_plus_the_intercept(kernel):
     X, y = random_data(41)
-    model = NPSVOR(kernel=kernel, gamma=0.4).fit(X, y)
+    model = NPSVOR(kernel=kernel, gamma=0.4, tol=1e-10).fit(X, y)
     beta = np.zeros((N_RANKS, len(y)))
     beta[:, model.support_] = model.dual_coef_
     expected = model.kernel_(X, X) @ beta.T + model.intercept_
     np.testing.assert_allclose(model.rank_scores(X), expected, atol=1e-12)
-    np.testing.assert_allclose(model.intercept_, beta.sum(axis=1), atol=1e-12)  # w of the paper's appended 1
+    np.testing.assert_allclose(model.intercept_, beta.sum(axis=1), atol=1e-8)  # at the optimum: w of an appended 1
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
     assert np.all(model.dual_coef_.any(axis=0))
 

@@ -176,16 +176,23 @@ def test_columns_hold_every_hinge_once():
         assert np.count_nonzero(columns.cap) == len(problem.hinges)
 
 
-def test_consistent_alpha_has_the_sums_asked_for():
+def shifted_case(library):
+    """A stage, scores, thresholds, and the β of scores that are shifted by less than the width."""
     _, y = random_data(9)
-    problem, library, random = formulations.svor(y, N_RANKS, 2.0), NumpyLibrary(), np.random.default_rng(2)
+    problem, random = formulations.svor(y, N_RANKS, 2.0), np.random.default_rng(2)
     columns = Columns.of(problem, np.arange(len(y)), library)
-    stage = Stage(library, columns, columns.cap * random.uniform(size=columns.cap.shape), width=1e9)
-    alpha = random.uniform(0, columns.cap)
-    beta = columns.sums(alpha)[0]
-    found = stage.consistent_alpha(random.normal(size=len(y)), random.normal(size=N_RANKS - 1), beta)
-    np.testing.assert_allclose(columns.sums(found)[0], beta, atol=1e-9)
-    assert np.all((found >= 0) & (found <= columns.cap))
+    centre = library.array(random.uniform(size=tuple(columns.cap.shape))) * columns.cap
+    stage = Stage(library, columns, centre, width=1.0)
+    score, b = library.array(random.normal(size=len(y))), library.array(random.normal(size=N_RANKS - 1))
+    alpha = stage.alpha(score + library.array(random.uniform(-0.9, 0.9, len(y))), b)
+    return stage, score, b, columns.sums(alpha)[0]
+
+
+def test_consistent_alpha_has_the_sums_asked_for():
+    stage, score, b, beta = shifted_case(NumpyLibrary())
+    found = stage.consistent_alpha(score, b, beta)
+    np.testing.assert_allclose(stage.columns.sums(found)[0], beta, atol=1e-9)
+    assert np.all((found >= 0) & (found <= stage.columns.cap))
 
 
 # torch
@@ -223,3 +230,30 @@ def test_cuda_gives_the_same_and_never_stores_the_matrix():
     assert model.result_.converged, time.perf_counter() - began
     assert 0 < torch.cuda.max_memory_allocated() < 8 * 20000**2 / 2
     assert certify(model, X, y).relative_gap <= 1e-3
+
+
+@pytest.mark.slow
+def test_fused_kernels_agree_with_the_plain_ones():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    from ordsvm.array_library import TorchLibrary
+    from ordsvm.kernels.products.fused import FusedGaussianProducts
+    from ordsvm.kernels.products.on_torch import GaussianProducts
+
+    library = TorchLibrary("cuda")
+    stage, score, b, beta = shifted_case(library)
+    fused = stage.consistent_alpha(score, b, beta)
+    library.fuses = False
+    torch.testing.assert_close(fused, stage.consistent_alpha(score, b, beta), atol=1e-9, rtol=0)
+    for n_features in (1, 3, 12, 13, 46, 100, 128, 129, 300):
+        X, order = np.random.default_rng(0).normal(size=(777, n_features)), np.random.default_rng(1).permutation(777)
+        kinds = (FusedGaussianProducts, GaussianProducts)
+        fast, plain = (kind(TorchLibrary("cuda"), X, order, 1 / n_features) for kind in kinds)
+        columns = library.index(np.arange(0, 700, 3))
+        values = library.array(np.random.default_rng(2).normal(size=len(columns)))
+        expected = plain.exact_product(plain.first(555), plain.rows(columns), values)
+        exact = fast.exact_product(fast.first(555), fast.rows(columns), values)
+        torch.testing.assert_close(exact, expected, atol=1e-11, rtol=0)
+        quick = fast.product(fast.first(555), fast.rows(columns), values)
+        torch.testing.assert_close(quick, expected, atol=2e-5, rtol=0)

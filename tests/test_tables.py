@@ -2,6 +2,9 @@
 
 import bz2
 import gzip
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -185,3 +188,27 @@ def test_plain_and_other_columns_keep_their_order():
     frame = pd.DataFrame({"a": [1.0, 3.0], "b": ["x", "y"], "c": [np.nan, 2.0], "d": [4, 2], "e": [1.0, 3.0]})
     expected = [[-1, 1, 0, 0, 1, -1], [1, 0, 1, 0, -1, 1]]
     assert np.array_equal(TableEncoder().fit(frame).transform(frame), expected)
+
+
+PIPE = """
+import os, signal, sys, threading
+from ordsvm.tables import read
+os.mkfifo("data.csv")
+writer = threading.Timer(0.2, lambda: open("data.csv", "w").write("a,b\\n1,2\\n3,4\\n"))
+writer.daemon = True
+writer.start()
+table = read("data.csv")
+print(table.rows.to_numpy().tolist(), table.name, len(table.fingerprint), flush=True)
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    read("data.csv")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_read_once_and_ctrl_c_ends_the_wait_for_a_writer(tmp_path):
+    """For its fingerprint it was opened again, which waited for ever."""
+    child = subprocess.run([sys.executable, "-c", PIPE], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert child.stdout == "[[1, 2], [3, 4]] data.csv 64\ninterrupted\n", child.stderr

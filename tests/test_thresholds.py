@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from ordsvm.problem import undetermined
+from ordsvm.problem import penalized_thresholds, undetermined
 from ordsvm.thresholds import Levels, free_thresholds, minimisers, ordered_thresholds
 
 
@@ -142,3 +142,18 @@ def test_undetermined_at_the_ends():
     assert undetermined([up, both, down], ordered=True).tolist() == [True, False, True]
     assert undetermined([down, both, up], ordered=True).tolist() == [False, False, False]
     assert undetermined([down, both, up], ordered=False).tolist() == [True, False, True]
+
+
+@given(tables)
+def test_the_penalised_minimiser_is_where_the_slope_changes_its_sign(levels):
+    """In quarters, so that sums are exact."""
+    below = np.array([levels.cap[levels.sign < 0].sum()])
+    (b,) = penalized_thresholds([levels], below)
+    passed = levels.cap[levels.level < b].sum()
+    at = levels.cap[levels.level == b].sum()
+    assert b + passed - below[0] <= 0.0 <= b + passed + at - below[0]
+
+
+def test_a_penalised_threshold_without_hinges_is_zero():
+    nothing = Levels(np.empty(0), np.empty(0), np.empty(0))
+    assert penalized_thresholds([nothing], np.zeros(1)).tolist() == [0.0]

@@ -27,7 +27,7 @@ def estimator_of(case: Case) -> Any:
     from benchmarks.campaign.solvers import make as make_solver
 
     parameters = dict(case.parameters)
-    parameters["solver"] = make_solver(parameters["solver"], case.solver_options)
+    parameters["solver"] = make_solver(parameters["solver"], case.estimator, case.solver_options)
     if parameters.get("kernel") == "callable":
         parameters["kernel"] = gaussian(parameters.pop("gamma"))
     if isinstance(parameters.get("class_weight"), dict):  # JSON has no numbers as keys
@@ -63,18 +63,26 @@ def answer_of(case: Case, model: Any, data: tuple[Any, np.ndarray, np.ndarray | 
         "X": X,
         "y": y,
         "sample_weight": weight,
-        "tol": model.tol,
+        "tol": tolerance(model.tol, X),
         "linear": linear,
         "precomputed": parameters.get("kernel") == "precomputed",
         "float32": case.recipe.dtype == "float32",
         "classes": getattr(model, "classes_", None),
         "thresholds": getattr(model, "thresholds_", None),
         "claims": [{name: getattr(result, name) for name in names} for result in results],
+        "total": {name: getattr(model.result_, name) for name in names},
         "X_new": X_new,
         "predictions": model.predict(X_new),
         "kernel": {"name": "linear"} if linear else _kernel(case, model),
     }
     return answer | _numbers(model, len(y), linear) | _scores(model, X_new, answer)
+
+
+def tolerance(tol: float | None, X: Any) -> float:
+    """None, for linear machines, is 1e-3 for dense samples and 1e-2 for sparse ones."""
+    if tol is not None:
+        return float(tol)
+    return 1e-3 if isinstance(X, np.ndarray) else 1e-2
 
 
 def _kernel(case: Case, model: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from benchmarks.campaign.cases import Case
 from benchmarks.campaign.judge import judge
 from benchmarks.campaign.samples import Recipe, make
 from ordsvm import *
+from ordsvm.solvers.registry import *
 
 recipe = {recipe}
 X, y, weight = make(recipe)
@@ -33,10 +34,12 @@ FIRST = "model.set_params(C={C!r}).fit(X, y, sample_weight=weight).set_params(C=
 
 
 def lines(case: Case, outcome: str, reasons: list[str]) -> str:
+    from benchmarks.campaign.solvers import kind
+
     parameters = dict(case.parameters)
     texts = {name: repr(value) for name, value in parameters.items()}
     if case.solver_options:
-        texts["solver"] = f"{_solver_class(parameters['solver'])}({_arguments(case.solver_options)})"
+        texts["solver"] = f"{kind(parameters['solver'], case.estimator).__name__}({_arguments(case.solver_options)})"
     if parameters.get("kernel") == "callable":
         texts["kernel"] = f"gaussian({texts.pop('gamma')})"
     given = ", ".join(f"{name}={text}" for name, text in texts.items())
@@ -67,9 +70,3 @@ def _recipe(recipe: Recipe) -> str:
 
 def _arguments(values: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in values.items())
-
-
-def _solver_class(name: str) -> str:
-    from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
-
-    return {**SOLVERS, **LINEAR_SOLVERS}[name].__name__

@@ -8,6 +8,8 @@ import numpy as np
 
 from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
 
+NEED_DEFINITE_KERNELS = ("proximal-newton",)  # they refuse the sigmoid
+
 
 def choices(estimator: str, treatment: str, parameters: dict[str, Any]) -> list[str]:
     """Names of the solvers that accept the estimator's problem."""
@@ -15,22 +17,28 @@ def choices(estimator: str, treatment: str, parameters: dict[str, Any]) -> list[
         is_npsvor = estimator == "LinearNPSVOR" and parameters["loss"] == "hinge"
         return [name for name in LINEAR_SOLVERS if is_npsvor or not name.startswith("dcd")]
     names = [name for name, kind in SOLVERS.items() if treatment in {each.value for each in kind.accepts}]
+    if parameters["kernel"] == "sigmoid":
+        names = [name for name in names if name not in NEED_DEFINITE_KERNELS]
     if estimator in ("SVOR", "RedSVM") and parameters["kernel"] == "linear":
         names.append("rank-dcd")
     return names
 
 
-def make(name: str, options: dict[str, Any]) -> Any:
+def kind(name: str, estimator: str) -> Any:
+    """The class of a solver; a name may stand for one of linear machines and for one of kernel machines."""
+    first, second = (LINEAR_SOLVERS, SOLVERS) if estimator.startswith("Linear") else (SOLVERS, LINEAR_SOLVERS)
+    return first.get(name) or second[name]
+
+
+def make(name: str, estimator: str, options: dict[str, Any]) -> Any:
     """The solver as an estimator takes it."""
-    return {**SOLVERS, **LINEAR_SOLVERS}[name](**options) if options else name
+    return kind(name, estimator)(**options) if options else name
 
 
-def some_options(rng: np.random.Generator, name: str) -> dict[str, Any]:
+def some_options(rng: np.random.Generator, name: str, estimator: str) -> dict[str, Any]:
     """One option that is an enumeration, if the solver has any, with another value than its default."""
-    kind = {**SOLVERS, **LINEAR_SOLVERS}.get(name)
-    if kind is None:
-        return {}
-    literals = {field: hint for field, hint in get_type_hints(kind).items() if get_origin(hint) is Literal}
+    solver = kind(name, estimator)
+    literals = {field: hint for field, hint in get_type_hints(solver).items() if get_origin(hint) is Literal}
     others = [(field, value) for field, hint in literals.items() for value in get_args(hint)]
-    others = [(field, value) for field, value in others if value != getattr(kind, field, None)]
+    others = [(field, value) for field, value in others if value != getattr(solver, field, None)]
     return dict([others[rng.integers(len(others))]]) if others else {}

@@ -52,6 +52,14 @@ void bind_dcd(nb::module_& m) {
            [](const RankMachines& machines) {
              return to_numpy(machines.beta(), machines.n_samples(), machines.n_ranks());
            })
+      .def("position",
+           [](const RankMachines& machines) { return to_numpy(machines.position(), machines.n_ranks(), Index{2}); })
+      .def(
+          "restore",
+          [](RankMachines& machines, Matrix<double> beta, Matrix<double> position) {
+            machines.restore({beta.data(), beta.size()}, {position.data(), position.size()});
+          },
+          "beta"_a.noconvert(), "position"_a.noconvert())
       .def("curvature", [](const RankMachines& machines) { return to_numpy(std::vector(machines.curvature())); })
       .def_prop_ro("violation", &RankMachines::violation)
       .def_prop_ro("epochs", &RankMachines::epochs)

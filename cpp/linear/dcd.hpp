@@ -9,7 +9,12 @@
 //   (7)   w = sum_{y_i = k} (alpha-_i - alpha+_i) x_i  +  sum_{y_i != k} side_i beta_i x_i
 //
 // C1 and C2 are multiplied by the weight of a row; a row of weight 0 is left out. Slips of the paper: below (4) side
-// reads as +1 on the rank itself, which Algorithm 2, line 7, has right; (10) leaves side out of B_i, (16) has it.
+// reads as +1 on the rank itself, which Algorithm 2, line 7, has right; (10) leaves side out of B_i, (16) has it; section
+// 4.2.3 calls Algorithm 1 number 4.
+//
+// Beyond the paper: the stopping rules hold too where all that is left may be rounding (rounding_in). Their eps is 0.1 at
+// first, the paper's tolerance (section 4.3.2), and falls until the duality gap of all ranks together is at most tol
+// (dcd.py); whenever the rules hold, w is made anew from the dual variables. Several ranks are trained side by side.
 #pragma once
 
 #include <algorithm>
@@ -87,7 +92,7 @@ void shuffle_order(std::vector<T>& order, Random& random) {
 }
 
 /// What may be rounding in `count` violations, of rows with this length in all, when the parts beta_j x_j of w have
-/// that.
+/// that. No smaller violation can be distinguished from none.
 inline double rounding_in(double count, double length_of_rows, double length_of_parts) {
   return 4 * std::numeric_limits<double>::epsilon() * (count + length_of_rows * length_of_parts);
 }
@@ -109,6 +114,10 @@ class RankMachines {
   virtual void refresh() = 0;
   /// The weights of the rows in w, (n_samples, n_ranks).
   virtual std::vector<double> beta() const = 0;
+  /// Of every rank, one after the other: the epochs done, and what the rule compares violations with.
+  virtual std::vector<double> position() const = 0;
+  /// Goes on from the beta and the position of another run: weights follow from beta, epochs begin anew.
+  virtual void restore(std::span<const double> beta, std::span<const double> position) = 0;
 
   virtual Index n_samples() const = 0;
   virtual Index n_ranks() const = 0;
@@ -182,6 +191,21 @@ class Ranks final : public RankMachines {
       for (std::size_t i = 0; i < beta.size(); ++i) all[i * ranks_.size() + k] = beta[i];
     }
     return all;
+  }
+
+  std::vector<double> position() const override {
+    std::vector<double> all;
+    for (const auto& rank : ranks_) all.insert(all.end(), {static_cast<double>(rank.epochs()), rank.reference()});
+    return all;
+  }
+
+  void restore(std::span<const double> beta, std::span<const double> position) override {
+    std::vector<double> column(n_samples());
+    for (std::size_t k = 0; k < ranks_.size(); ++k) {
+      for (std::size_t i = 0; i < column.size(); ++i) column[i] = beta[i * ranks_.size() + k];
+      ranks_[k].restore(column, static_cast<Index>(position[2 * k]), position[2 * k + 1]);
+    }
+    refresh();
   }
 
   Index n_samples() const override { return samples_->rows.size(); }

@@ -53,8 +53,15 @@ class Dcd1 {
     ++epochs_;
   }
 
+  /// From other variables, given as weights of the rows, after so many epochs; w is made from them by the caller.
+  void restore(std::span<const double> beta, Index epochs, double) {
+    for (std::size_t v = 0; v < alpha_.size(); ++v) alpha_[v] = std::max(0.0, direction(v) * beta[sample(v)]);
+    epochs_ = epochs;
+  }
+
   bool optimal(double eps) const { return epochs_ > 0 && violation_ <= std::max(eps, rounding_); }
   double violation() const { return violation_; }
+  double reference() const { return 1.0; }
   Index epochs() const { return epochs_; }
   Index active() const { return static_cast<Index>(alpha_.size()); }
   std::vector<double>& w() { return w_; }

@@ -48,8 +48,17 @@ class Dcd2 {
     finish(eps);
   }
 
+  /// From other variables, given as weights of the rows, after so many epochs, the first of which met violations of
+  /// this sum; w is made from them by the caller.
+  void restore(std::span<const double> beta, Index epochs, double first) {
+    for (std::size_t i = 0; i < alpha_.size(); ++i) alpha_[i] = problem_.side(samples_.label[i]) * beta[i];
+    epochs_ = epochs;
+    first_ = first;
+  }
+
   bool optimal(double eps) const { return complete_ && within(eps); }
   double violation() const { return first_ > 0.0 ? sum_ / first_ : sum_; }
+  double reference() const { return first_; }
   Index epochs() const { return epochs_; }
   Index active() const { return static_cast<Index>(active_.size()); }
   std::vector<double>& w() { return w_; }

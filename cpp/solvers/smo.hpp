@@ -27,6 +27,9 @@
 // - The thresholds of the model are those that minimise the primal at the final f (problem.py). At the optimum they are
 //   the paper's, the midpoints of [B_low, B_up]; before it they give a smaller objective.
 // - In float a pair may violate by rounding alone; it then counts as none.
+// - A denominator of (25) below the epsilon of T times K_oo + K_uu may be rounding and counts as 0 (pairs.hpp), so that a
+//   step in float may pass the minimum between two samples that are nearly the same; rows in double finish such a fit.
+// - A mu of at most 1e-12 times the sum of alpha counts as 0 (ties.hpp).
 #pragma once
 
 #include "base/stopping.hpp"

@@ -3,7 +3,9 @@
 from importlib.metadata import version
 
 from ordsvm import datasets, metrics
+from ordsvm.blas import make_buffers
 from ordsvm.calibration import CalibratedOrdinal
+from ordsvm.checkpoint import Checkpoint
 from ordsvm.data.row_store import RowStore
 from ordsvm.estimators import (
     NPSVOR,
@@ -43,6 +45,8 @@ from ordsvm.solvers import (
 )
 
 __version__ = version("ordsvm")
+make_buffers()
+del make_buffers
 
 __all__ = [
     "DCD1",
@@ -60,6 +64,7 @@ __all__ = [
     "AsyORGCD",
     "Block",
     "CalibratedOrdinal",
+    "Checkpoint",
     "Decomposition",
     "FitResult",
     "InteriorPoint",

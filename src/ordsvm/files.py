@@ -7,9 +7,10 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 _UMASK_LOCK = threading.Lock()
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a full disk, a quota, a limit of the process
@@ -40,6 +41,28 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         ) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_durably(path: Path, pieces: Iterable[Any]) -> None:
+    """A regular file of these bytes, which is on the disk, under its name, before this returns."""
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # the name too
+        finally:
+            os.close(folder)
+
+
+def bring_to_disk(*paths: Path) -> None:
+    """The contents of files are on the disk before this returns."""
+    for path in paths:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:

@@ -25,7 +25,7 @@ from ordsvm.thresholds import Levels, free_thresholds, ordered_thresholds
 class Treatment(Enum):
     """How the thresholds b are treated; nothing else separates the formulations.
 
-    NONE: b = 0.  PENALIZED: ½‖b‖² is added, so b = −γ.  FREE: γ = 0.
+    NONE: b = 0.  PENALIZED: ½‖b‖² is added, so b = −γ at the optimum.  FREE: γ = 0.
     ORDERED: b ascending, so γ_k = μ_k − μ_{k+1} with μ ≥ 0 and μ = 0 at both ends.
     """
 
@@ -79,6 +79,8 @@ class Certificate:
     The gap includes what scores may be off by: the rounding of float64 sums by an estimate, that of scores that a
     solver leaves in float32 by a proven bound (docs/rounding.md).
     `violation` is the largest |projected gradient| (none, penalised) or max_k (b_low − b_up) (free, ordered).
+    `thresholds` are those that the primal and the gap are about. `dual_thresholds` are those of the dual's gradient,
+    0 or −γ, where the treatment has such: the iterates of the papers.
     """
 
     primal: float
@@ -86,6 +88,7 @@ class Certificate:
     gap: float
     violation: float
     thresholds: Floats
+    dual_thresholds: Floats | None = None
 
     @property
     def relative_gap(self) -> float:
@@ -127,7 +130,7 @@ class Problem:
 
     def mu(self, alpha: Floats) -> Floats:
         """μ of ordered thresholds: mu[k] ties thresholds k − 1 and k; both ends are 0 for a feasible α."""
-        return np.concatenate([[0.0], -np.cumsum(self.gamma(alpha))])
+        return _mu(self.gamma(alpha))
 
     def slope(self, score: Floats, b: Floats) -> Floats:
         """G, the gradient of the dual (as a minimum) by α."""
@@ -148,36 +151,44 @@ class Problem:
         return float(0.5 * (square_norm + penalty) + _dot(self.hinges.cap, np.maximum(0.0, -slope)))
 
     def dual(self, alpha: Floats, score: Floats) -> float:
-        return self._dual(alpha, self.square_norm(alpha, score))
+        return self._dual(alpha, self.square_norm(alpha, score), self.gamma(alpha))
 
-    def _dual(self, alpha: Floats, square_norm: float) -> float:
-        penalty = np.sum(self.gamma(alpha) ** 2) if self.treatment is Treatment.PENALIZED else 0.0
+    def _dual(self, alpha: Floats, square_norm: float, gamma: Floats) -> float:
+        penalty = np.sum(gamma**2) if self.treatment is Treatment.PENALIZED else 0.0
         return float(_dot(self.hinges.offset, alpha) - 0.5 * (square_norm + penalty))
 
     def gap(self, alpha: Floats, score: Floats, b: Floats) -> float:
         """P − D as a sum of terms that are all ≥ 0, free of cancellation; α must be feasible, f = Kβ."""
-        return self._gap(alpha, self.slope(score, b), b)
+        return self._gap(alpha, self.slope(score, b), b, self.gamma(alpha))
 
-    def _gap(self, alpha: Floats, slope: Floats, b: Floats) -> float:
+    def _gap(self, alpha: Floats, slope: Floats, b: Floats, gamma: Floats) -> float:
         terms = float((self.hinges.cap * np.maximum(0.0, -slope) + alpha * slope).sum())
         if self.treatment is Treatment.PENALIZED:
-            return terms + 0.5 * float(np.sum((b + self.gamma(alpha)) ** 2))
+            return terms + 0.5 * float(np.sum((b + gamma) ** 2))
         if self.treatment is Treatment.ORDERED:
-            return terms + float(self.mu(alpha)[1:-1] @ np.diff(b))
+            return terms + float(_mu(gamma)[1:-1] @ np.diff(b))
         return terms
 
-    def best_thresholds(self, alpha: Floats, score: Floats) -> Floats:
-        """The b that belongs to α: 0, −γ, or the minimiser of the primal for this f.
+    def best_thresholds(self, score: Floats) -> Floats:
+        """The b that minimises the primal for this f; 0 where there are no thresholds.
 
         Where minimisers form an interval its midpoint is taken; at the optimum that interval is Chu &
-        Keerthi's [b_low, b_up].
+        Keerthi's [b_low, b_up]. Penalised thresholds have one minimiser. At the optimum it is −γ; before, −γ can be far
+        from it, and out of order where it is not.
         """
+        return self._best_thresholds(self._level(score), self._parts())
+
+    def _best_thresholds(self, level: Floats, parts: list[slice]) -> Floats:
         if self.treatment is Treatment.NONE:
             return np.zeros(self.n_thresholds)
+        h, levels = self.hinges, self._levels(level, parts)
         if self.treatment is Treatment.PENALIZED:
-            return -self.gamma(alpha)
-        levels = self.levels(score)
+            return penalized_thresholds(levels, _sums(h.threshold, h.cap * (h.sign < 0), self.n_thresholds))
         return free_thresholds(levels) if self.treatment is Treatment.FREE else ordered_thresholds(levels)
+
+    def dual_thresholds(self, alpha: Floats) -> Floats:
+        """The b of the dual's gradient, where that is a function of α: 0 or −γ."""
+        return -self.gamma(alpha) if self.treatment is Treatment.PENALIZED else np.zeros(self.n_thresholds)
 
     def certificate(self, alpha: Floats, score: Floats, rounding: float = 0.0, b: Floats | None = None) -> Certificate:
         """Everything that α proves, given f = Kβ up to `rounding`, for thresholds b or else the best ones.
@@ -186,18 +197,20 @@ class Problem:
         times that for each of its hinges, and the smaller gap is not claimed. Scores that are off by more than that:
         see `allowing_for`.
         """
-        b = self.best_thresholds(alpha, score) if b is None else b
-        square_norm, slope = self.square_norm(alpha, score), self.slope(score, b)
-        primal, dual = self._primal(square_norm, slope, b), self._dual(alpha, square_norm)
+        level, parts = self._level(score), self._parts()
+        b = self._best_thresholds(level, parts) if b is None else b
+        square_norm, slope, gamma = self.square_norm(alpha, score), self.slope(score, b), self.gamma(alpha)
+        primal, dual = self._primal(square_norm, slope, b), self._dual(alpha, square_norm, gamma)
         if self.treatment is Treatment.ORDERED and np.any(np.diff(b) < 0):
             primal = np.inf  # not allowed
         error = rounding * float((self.hinges.cap + alpha).sum())
         return Certificate(
             primal=primal,
             dual=dual,
-            gap=max(self._gap(alpha, slope, b), primal - dual) + error,
-            violation=self.violation(alpha, score),
+            gap=max(self._gap(alpha, slope, b, gamma), primal - dual) + error,
+            violation=self._violation(alpha, gamma, level, parts),
             thresholds=b,
+            dual_thresholds=-gamma if self.treatment is Treatment.PENALIZED else None,
         )
 
     def allowing_for(self, error: Floats) -> Problem:
@@ -214,9 +227,14 @@ class Problem:
 
     def levels(self, score: Floats) -> list[Levels]:
         """For every threshold, where its hinges change slope: F_v = f − s·o, with sign and cap."""
+        return self._levels(self._level(score), self._parts())
+
+    def _level(self, score: Floats) -> Floats:
+        return score[self.hinges.sample] - self.hinges.sign * self.hinges.offset
+
+    def _levels(self, level: Floats, parts: list[slice]) -> list[Levels]:
         h = self.hinges
-        level = score[h.sample] - h.sign * h.offset
-        return [Levels(level[part], h.sign[part], h.cap[part]) for part in self._parts()]
+        return [Levels(level[part], h.sign[part], h.cap[part]) for part in parts]
 
     def undetermined(self) -> Flags:
         """Which thresholds could run off to infinity."""
@@ -231,23 +249,28 @@ class Problem:
 
     def bounds(self, alpha: Floats, score: Floats) -> tuple[Floats, Floats]:
         """b_low and b_up of every threshold: the tightest bounds that hinges free to move put on it."""
+        return self._bounds(alpha, self._level(score), self._parts())
+
+    def _bounds(self, alpha: Floats, level: Floats, parts: list[slice]) -> tuple[Floats, Floats]:
         h = self.hinges
-        level = score[h.sample] - h.sign * h.offset
         above, below_cap, positive = h.sign > 0, alpha < h.cap, alpha > 0
         from_above = np.where(np.where(above, below_cap, positive), level, np.inf)
         from_below = np.where(np.where(above, positive, below_cap), level, -np.inf)
-        low = np.array([from_below[part].max(initial=-np.inf) for part in self._parts()])
-        up = np.array([from_above[part].min(initial=np.inf) for part in self._parts()])
+        low = np.array([from_below[part].max(initial=-np.inf) for part in parts])
+        up = np.array([from_above[part].min(initial=np.inf) for part in parts])
         return low, up
 
     def violation(self, alpha: Floats, score: Floats) -> float:
         """How far α is from the optimality conditions; 0 at the optimum."""
-        low, up = self.bounds(alpha, score)
+        return self._violation(alpha, self.gamma(alpha), self._level(score), self._parts())
+
+    def _violation(self, alpha: Floats, gamma: Floats, level: Floats, parts: list[slice]) -> float:
+        low, up = self._bounds(alpha, level, parts)
         if self.treatment in (Treatment.NONE, Treatment.PENALIZED):
-            b = self.best_thresholds(alpha, score)
+            b = -gamma if self.treatment is Treatment.PENALIZED else 0.0
             return float(max(0.0, np.max(low - b), np.max(b - up)))
         if self.treatment is Treatment.ORDERED:
-            low, up = self._tie(low, up, self.mu(alpha), rounding=1e-12 * alpha.sum())
+            low, up = self._tie(low, up, _mu(gamma), rounding=1e-12 * alpha.sum())
         return float(max(0.0, np.max(low - up)))
 
     def _tie(self, low: Floats, up: Floats, mu: Floats, rounding: float) -> tuple[Floats, Floats]:
@@ -285,6 +308,27 @@ class Problem:
             return bool(np.all(np.abs(self.gamma(alpha)) <= rounding))
         mu = self.mu(alpha)
         return bool(np.all(mu >= -rounding) and abs(mu[-1]) <= rounding)
+
+
+def penalized_thresholds(levels: list[Levels], below: Floats) -> Floats:
+    """Every threshold at the minimiser of its losses and ½b²; `below`: the caps of its hinges with sign −1, summed."""
+    return np.array([_penalized_minimiser(part, caps) for part, caps in zip(levels, below.tolist(), strict=True)])
+
+
+def _penalized_minimiser(levels: Levels, below: float) -> float:
+    """The slope, (caps with level < b) − below as in thresholds.py, plus b, rises strictly: one minimiser.
+
+    It is the first level above which the slope is not negative any more, or lies before it, where the slope is 0.
+    """
+    order = levels.level.argsort(kind="stable")
+    level, passed = levels.level[order], levels.cap[order].cumsum()
+    place = int((level + passed).searchsorted(below))
+    between = below - float(passed[place - 1]) if place > 0 else below
+    return min(between, float(level[place])) if place < len(level) else between
+
+
+def _mu(gamma: Floats) -> Floats:
+    return np.concatenate([[0.0], -np.cumsum(gamma)])
 
 
 def undetermined(levels: list[Levels], ordered: bool) -> Flags:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ordsvm._typing import Floats
 
 # How a fit can end, worst first; `FitResult` says what each means.
@@ -40,11 +42,14 @@ class Progress:
     n_active : int
         Hinges that the solver works on; solvers that shrink leave others out for a while.
     thresholds : ndarray of shape (n_thresholds,)
-        The thresholds.
+        The best thresholds for the scores at this moment; the errors of validation samples are about these.
     validation_mae : float or None, default=None
         Mean distance in ranks of validation samples; None where there are none.
     validation_mze : float or None, default=None
         Share of wrong ranks among validation samples; None where there are none.
+    dual_thresholds : ndarray of shape (n_thresholds,)
+        Of penalised thresholds −γ, the iterate of the papers, which can be out of order before the end; else the same
+        as `thresholds`. Empty in results of 0.1.0.
     """
 
     solver: str
@@ -60,6 +65,7 @@ class Progress:
     thresholds: Floats = field(repr=False)
     validation_mae: float | None = None
     validation_mze: float | None = None
+    dual_thresholds: Floats = field(default_factory=lambda: np.empty(0), repr=False)
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,8 @@ class FitResult:
     objective : float
         The primal objective of this model; the optimum lies between objective − gap and objective.
     gap : float
-        How far from the optimum the model can be at most, rounding included.
+        How far from the optimum the model can be at most. What rounding of scores can do to the objective is part of
+        it: where values of the kernel times C reach 1e12, that can be all of it, whatever the status.
     relative_gap : float
         The gap divided by the larger of both objectives.
     violation : float

@@ -5,8 +5,9 @@ import numpy as np
 from ordsvm.problem import Problem, Treatment
 
 
-def asyorgcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_inner_iter: int, n_blocks: int):
-    """α, the number of steps, and the lengths of the gathering steps: 1 where all that the blocks did was taken."""
+def asyorgcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_inner_iter: int, n_blocks: int, safe=True):
+    """α, the number of steps, and the lengths of the gathering steps: 1 where all that the blocks did was taken, as it
+    always is without `safe`."""
     owner, penalty = problem.hinges.sample * n_blocks // problem.n_samples, problem.treatment is Treatment.PENALIZED
     alpha, private, refreshed, steps, lengths = np.zeros(len(owner)), [()] * n_blocks, [True] * n_blocks, 0, []
     while steps < max_iter:
@@ -20,7 +21,7 @@ def asyorgcd(problem: Problem, K: np.ndarray, tol: float, max_iter: int, max_inn
         d, beta, gamma = moved - alpha, problem.beta(moved - alpha), penalty * problem.gamma(moved - alpha)
         slope, curvature = problem.slope(score, b) @ d, beta @ K @ beta + gamma @ gamma
         best = np.clip(-slope / curvature, 0.0, 1.0) if curvature > 0 else 1.0
-        lengths.append(1.0 if slope + curvature / 2 <= (slope + curvature * best / 2) * best / 2 else best)
+        lengths.append(1.0 if not safe or slope + curvature / 2 <= (slope + curvature * best / 2) * best / 2 else best)
         alpha = moved if lengths[-1] == 1 else alpha + lengths[-1] * d
         refreshed = [done or all(optimal) or lengths[-1] < 1 for done in optimal]
     return alpha, steps, lengths

@@ -35,13 +35,15 @@ def judge(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Court:
+    """One answer before the judge: its tables, the numbers of its model, and what speaks against it."""
+
     def __init__(self, answer: dict[str, Any], tables: list[Table]) -> None:
         self.answer, self.tables = answer, tables
         self.X = extended(answer["X"])
-        self.numbers: dict[str, Any] = {}
         self.complaints: list[str] = []
         self.K = self._kernel_matrix()
         self.largest = float(np.abs(np.diagonal(self.K)).max())
+        self.numbers: dict[str, Any] = {"largest": self.largest, "slack": 0.0}
         self.alphas = self._alphas()
         self.proofs: list[Proof] = []
         self.slack: list[float] = []  # what rounding in float64 may do to the objectives of a problem
@@ -124,8 +126,18 @@ class _Court:
             primal, dual = sum(proof.primal for proof in proofs), sum(proof.dual for proof in proofs)
             scale = max(abs(primal), abs(dual))
             slack = sum(self.slack[place] for place in group) + CLOSE**2 * scale
-            self.numbers["slack"] = max(self.numbers.get("slack", 0.0), slack / scale if scale else 0.0)
+            self.numbers["slack"] = max(self.numbers["slack"], slack / scale if scale else 0.0)
             self._check_claim(claim, (primal, dual), slack, max(proof.violation for proof in proofs))
+        self._check_total(claims, self.answer["total"])
+
+    def _check_total(self, claims: list[dict[str, Any]], total: dict[str, Any]) -> None:
+        """`result_` of a machine of several problems: sums, and converged only where all of them are."""
+        for name in ("objective", "gap"):
+            expected = sum(claim[name] for claim in claims)
+            if not abs(total[name] - expected) <= CLOSE * abs(expected):
+                self.complaints.append(f"{name} {total[name]!r} of all problems is claimed, {expected!r} is true")
+        if total["status"] == "converged" and any(claim["status"] != "converged" for claim in claims):
+            self.complaints.append("converged, where some of the problems are not")
 
     def _check_claim(self, claim: dict[str, Any], objectives: tuple[float, float], slack: float, violation: float):
         """What does not hold; and whether something holds by the allowance for rounding only."""

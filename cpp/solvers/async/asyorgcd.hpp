@@ -20,6 +20,11 @@
 //   with 4 and 8 shares). The change of the objective along the common direction d is known when the threads meet:
 //   grad'd + d'Qd/2. If that is less than half of what the best step along d would gain, the best step is taken instead
 //   (Manno et al. 2018, the gathering step), and all shares are refreshed. So the objective always falls.
+// - Without gathering all that the shares did is taken: the paper's iterates. It converges with two shares where it was
+//   tried, at about the steps of the other, and not with four or eight (benchmarks/results/asy-gathering.json). Lines 4
+//   to 6 are not followed even then: where all shares are optimal, lines 7 to 12 refresh them all, and the next outer
+//   iteration shows whether that was the end. After some 100 n steps scores are recomputed and all shares refreshed.
+// - A share that is optimal (lines 16 to 18) takes no further steps; printed, it goes on with steps below epsilon.
 #pragma once
 
 #include "solvers/async/owner.hpp"

@@ -12,7 +12,7 @@
 //
 // Why this ends, for every tol > 0 and any timing of the threads (in exact arithmetic):
 // - A step is taken along a hinge with |projected gradient| > tol by its owner's scores. There are three kinds. It ends
-//   between the bounds: predicted gain G^2 / 2Q > tol^2 / 2Q. It goes from one bound to the other: at least cap tol / 2.
+//   between the bounds: predicted gain G^2 / 2Q > tol^2 / 2Q. Or from one bound to the other: at least cap tol / 2.
 //   Or it goes from between the bounds to one of them; then a step of the first kind has brought that hinge there
 //   before, or it started there. So of p steps, L hinges and r starts (the first, and those after going back) at least
 //   (p - r L) / 2 are of the first two kinds, and the predicted gains are at least g > 0 for each of these.

@@ -81,7 +81,7 @@ class TeamSolver {
             std::vector<double>(owned_.size(), 0.0)};
   }
 
-  /// Runs task(t) for every share, each on a thread, while this one reports to the monitor: the caller finds alpha as it
+  /// Runs task(t) for every share, each on a thread; this one reports to the monitor: the caller finds alpha as it
   /// is. Where reports are due by steps, threads wait for them, so that none is late.
   template <class Task>
   void together(Commons<T>& commons, Monitor& monitor, Task task) {

@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm._typing import Floats, Ints
 from ordsvm.calibration.conformal import Conformal, middle_ranks
 from ordsvm.calibration.maps import MAPS, ProbabilityMap
+from ordsvm.checkpoint import Session, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_number
 from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_samples
 from ordsvm.estimators.threshold_models import SVOR
-from ordsvm.estimators.validation import check_features, check_sample_weight, weight_argument
+from ordsvm.estimators.validation import check_features, check_sample_weight, checkpoint_argument, weight_argument
 from ordsvm.labels import label_array, rank_codes, require_y
 from ordsvm.stopping import Jobs
 
@@ -95,7 +96,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Train the estimator (unless it is trained) and the map.
 
         Parameters
@@ -106,25 +107,33 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights; samples of weight 0 are left out.
+        checkpoint : str, path-like, Checkpoint or None, default=None
+            A folder that keeps the fits of the estimator, on all samples and on the folds, every minute: the same call
+            goes on from there.
 
         Returns
         -------
         CalibratedOrdinal
             The fitted estimator.
         """
+        check_checkpoint(checkpoint)
         check_choice("method", self.method, MAPS)
         if isinstance(self.cv, str):
             check_choice("cv", self.cv, ["prefit"])
         require_y(y, type(self).__name__, "label")
         X, y, sample_weight = self._counting(*indexable(X, y, sample_weight))
         validate_data(self, X, skip_check_array=True)  # counts and names the features only
-        self.estimator_ = self._trained(X, y, sample_weight)
-        self.classes_ = self.estimator_.classes_
-        codes = rank_codes(label_array(y), self.classes_)
-        weight = check_sample_weight(sample_weight, len(codes))
         prefit = self._is_trained()
-        folds = _partition(5 if prefit else self.cv, X, codes)
-        score = rank_score(self.estimator_, X) if prefit else self._scores_out_of_fold(X, y, sample_weight, folds)
+        with opened(checkpoint) as session:
+            self.estimator_ = self._trained(X, y, sample_weight, session)
+            self.classes_ = self.estimator_.classes_
+            codes = rank_codes(label_array(y), self.classes_)
+            weight = check_sample_weight(sample_weight, len(codes))
+            folds = _partition(5 if prefit else self.cv, X, codes)
+            if prefit:
+                score = rank_score(self.estimator_, X)
+            else:
+                score = self._scores_out_of_fold(X, y, sample_weight, folds, session)
         self.map_ = self._fit_map(score, codes, weight)
         unseen = np.empty((len(codes), len(self.classes_)))  # by maps that have not seen the sample
         for train, test in folds:
@@ -225,23 +234,26 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         known = np.arange(len(weight)) if self._is_trained() else counting
         return take_samples(X, counting, known, is_pairwise(self._given())), take(y, counting), weight[counting]
 
-    def _trained(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _trained(self, X: Any, y: Any, sample_weight: Any, session: Session | None) -> Any:
         if not self._is_trained():
             estimator = clone(self._given())
-            return estimator.fit(X, y, **weight_argument(estimator, sample_weight))
+            return estimator.fit(X, y, **_fit_options(estimator, sample_weight, session, "all"))
         check_is_fitted(self._given())
         return self._given()
 
-    def _scores_out_of_fold(self, X: Any, y: Any, sample_weight: Any, folds: list[Fold]) -> Floats:
+    def _scores_out_of_fold(
+        self, X: Any, y: Any, sample_weight: Any, folds: list[Fold], session: Session | None
+    ) -> Floats:
         """The score of every sample by a machine that was not trained on it."""
 
-        def scores(fold: Fold) -> Floats:
+        def scores(number: int, fold: Fold) -> Floats:
             machine = clone(self._given())
             samples, others = (take_samples(X, which, fold.train, is_pairwise(machine)) for which in fold)
-            machine.fit(samples, take(y, fold.train), **weight_argument(machine, take(sample_weight, fold.train)))
+            options = _fit_options(machine, take(sample_weight, fold.train), session, f"fold{number}")
+            machine.fit(samples, take(y, fold.train), **options)
             return rank_score(machine, others)
 
-        found = Jobs(n_jobs=self.n_jobs).run(partial(scores, fold) for fold in folds)
+        found = Jobs(n_jobs=self.n_jobs).run(partial(scores, number, fold) for number, fold in enumerate(folds))
         score = np.empty(sum(len(fold.test) for fold in folds))
         for fold, values in zip(folds, found, strict=True):
             score[fold.test] = values
@@ -249,6 +261,11 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _fit_map(self, score: Floats, codes: Ints, weight: Floats) -> ProbabilityMap:
         return MAPS[self.method](score, codes, len(self.classes_), weight)
+
+
+def _fit_options(estimator: Any, sample_weight: Any, session: Session | None, name: str) -> dict[str, Any]:
+    inner = None if session is None else session.inner(name)
+    return weight_argument(estimator, sample_weight) | checkpoint_argument(estimator, inner, needed=True)
 
 
 def rank_score(estimator: Any, X: Any) -> Floats:

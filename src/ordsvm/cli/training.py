@@ -22,6 +22,10 @@ Model = Annotated[str, typer.Option("--model", "-m", metavar="NAME", help="The m
 SolverOption = Annotated[
     list[str], typer.Option("--solver-option", metavar="NAME=VALUE", help="An option of the solver. Repeatable.")
 ]
+CheckpointFolder = Annotated[
+    str | None,
+    typer.Option("--checkpoint", metavar="FOLDER", help="Keeps the work every minute: the same command goes on."),
+]
 HoldOut = Annotated[
     float,
     typer.Option("--hold-out", metavar="SHARE", help="Rows to keep back for `evaluate` and `report`: 0.25."),
@@ -36,6 +40,7 @@ class TrainOptions:
     model: Model = "svor"
     hold_out: HoldOut = 0.0
     solver_option: SolverOption = field(default_factory=list)
+    checkpoint: CheckpointFolder = None
     seed: Seed = 0
 
 

@@ -32,6 +32,14 @@ def write_block(file: BinaryIO, starts: NDArray, columns: NDArray, values: NDArr
     return StoredBlock(offset, len(starts) - 1, len(values), checksum)
 
 
+def end_of(blocks: Sequence[StoredBlock], index: np.dtype) -> int:
+    """Where the file ends whose blocks these are."""
+    if not blocks:
+        return 0
+    last = blocks[-1]
+    return last.offset + index.itemsize * (last.n_rows + 1) + (index.itemsize + VALUE.itemsize) * last.n_values
+
+
 def read_blocks(file: Any, blocks: Sequence[StoredBlock], index: np.dtype, unchecked: Sequence[bool]) -> Csr:
     """The rows of some blocks as one matrix in memory of its own; `unchecked` are held against their checksums."""
     starts = np.empty(sum(block.n_rows for block in blocks) + 1, dtype=index)

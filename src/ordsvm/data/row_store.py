@@ -212,23 +212,18 @@ class RowStore:
                 for block in blocks:
                     spool.add(block)
                 spool.finish()
-            first_column, n_features = columns(spool)
-            weights = spool.weights()
-            index = StoreIndex(
-                n_features=n_features,
-                first_column=first_column,
-                columns=spool.index.name,
-                blocks=save_array(place / BLOCKS, np.array(spool.blocks, dtype=np.int64)),
-                labels=save_array(place / LABELS, spool.labels()),
-                weights=None if weights is None else save_array(place / WEIGHTS, weights),
-            )
-            index.write(place)
+            index = write_index(place, spool, *columns(spool))
         return cls(place, index, window_bytes=window_bytes, is_temporary=folder is None)
 
     @property
     def shape(self) -> tuple[int, int]:
         """The shape of the matrix, (n_samples, n_features)."""
         return self.n_samples, self.n_features
+
+    @property
+    def fingerprint(self) -> str:
+        """What differs between stores of other rows, labels or weights: the checksums of all files."""
+        return repr(self._index)
 
     @property
     def n_values(self) -> int:
@@ -344,6 +339,21 @@ class RowStore:
 
     def _unreadable(self, error: OSError) -> OSError:
         return OSError(f"{str(self.folder / ROWS)!r} can't be read ({error}): write the store anew.")
+
+
+def write_index(place: Path, spool: Spool, first_column: int, n_features: int, durably: bool = False) -> StoreIndex:
+    """Writes what describes the rows of a spool, and makes a store of the folder with that."""
+    weights = spool.weights()
+    index = StoreIndex(
+        n_features=n_features,
+        first_column=first_column,
+        columns=spool.index.name,
+        blocks=save_array(place / BLOCKS, np.array(spool.blocks, dtype=np.int64)),
+        labels=save_array(place / LABELS, spool.labels()),
+        weights=None if weights is None else save_array(place / WEIGHTS, weights),
+    )
+    index.write(place, durably)
+    return index
 
 
 def _checked_window(window_bytes: Any) -> int:

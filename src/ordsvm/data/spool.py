@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from ordsvm._typing import Floats, Ints
+from ordsvm.checkpoint import State
 from ordsvm.checks import as_floats, check_number, shortened
-from ordsvm.data.row_blocks import VALUE, StoredBlock, write_block
+from ordsvm.data.row_blocks import VALUE, StoredBlock, end_of, write_block
 from ordsvm.labels import label_array, ordered_dtype_categories
 
 INT32_MAX = np.iinfo(np.int32).max
@@ -72,7 +73,33 @@ class Spool:
         """Writes the rest."""
         if self.n_samples == 0:
             raise ValueError("There are no rows: the stream is empty, or all of its blocks are.")
-        self._write_block()
+        if self._rows:
+            self._write_block()
+
+    def state(self) -> State:
+        """What has come so far, all of it written; `restore` of another spool on the same file goes on from it."""
+        if self._rows:
+            self._write_block()
+        facts = {"n_features": self.n_features, "received": self._received}
+        columns = {"lowest": int(self.lowest_column), "highest": int(self.highest_column)}
+        arrays = {"blocks": np.array(self.blocks, dtype=np.int64).reshape(-1, len(StoredBlock._fields))}
+        if self._labels:
+            arrays["labels"] = self.labels()
+        if self._weights:
+            arrays["weights"] = np.concatenate(self._weights)
+        return State(facts | columns, arrays)
+
+    def restore(self, state: State) -> None:
+        """Goes on from a state; what the file holds beyond it is cut off."""
+        facts, arrays = state.facts, state.arrays
+        self.n_features, self._received = int(facts["n_features"]), int(facts["received"])
+        self.lowest_column, self.highest_column = int(facts["lowest"]), int(facts["highest"])
+        self.blocks = [StoredBlock(*block) for block in arrays["blocks"].tolist()]
+        self._labels = [arrays["labels"]] if "labels" in arrays else []
+        self._weights = [arrays["weights"]] if "weights" in arrays else []
+        self.n_samples = sum(block.n_rows for block in self.blocks)
+        self._file.truncate(end_of(self.blocks, self.index))
+        self._file.seek(0, 2)
 
     def labels(self) -> NDArray[Any]:
         return np.concatenate(self._labels)

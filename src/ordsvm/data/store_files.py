@@ -16,6 +16,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ordsvm.files import bring_to_disk, write_durably
+
 ROWS, BLOCKS, LABELS, WEIGHTS, INDEX = "rows.bin", "blocks.npy", "labels.npy", "weights.npy", "store.json"
 VERSION = 1
 
@@ -34,9 +36,14 @@ class StoreIndex:
     labels: int
     weights: int | None
 
-    def write(self, folder: Path) -> None:
-        text = json.dumps({"format": "rows of ordsvm", "version": VERSION} | asdict(self))
-        (folder / INDEX).write_text(text + "\n", encoding="utf-8")
+    def write(self, folder: Path, durably: bool = False) -> None:
+        """Makes a store of the folder; `durably`: the files that it describes are on the disk before."""
+        text = json.dumps({"format": "rows of ordsvm", "version": VERSION} | asdict(self)) + "\n"
+        if durably:
+            bring_to_disk(*(path for name in (BLOCKS, LABELS, WEIGHTS) if (path := folder / name).exists()))
+            write_durably(folder / INDEX, [text.encode()])
+        else:
+            (folder / INDEX).write_text(text, encoding="utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> Self:

@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ordsvm.checkpoint import Session
+from ordsvm.data.kept_store import kept_store
 from ordsvm.data.row_store import RowStore
 
 
 @contextmanager
-def training_rows(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """X, y and sample_weight; those of a store where X is one, or can be made one for as long as training takes."""
+def training_rows(X: Any, y: Any, sample_weight: Any, session: Session | None = None) -> Iterator[tuple[Any, Any, Any]]:
+    """X, y and sample_weight; those of a store where X is one, or can be made one for as long as training takes.
+
+    With the session of a checkpoint the store lies in its folder, and stays there.
+    """
     if not is_stream(X):
         yield X, y, sample_weight
         return
@@ -21,8 +26,14 @@ def training_rows(X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any
     if isinstance(X, RowStore):
         yield X, X.y, X.sample_weight
         return
-    with RowStore.from_blocks(X) if isinstance(X, Iterator) else RowStore.from_svmlight(X) as store:
+    with _store_of(X, session) as store:
         yield store, store.y, store.sample_weight
+
+
+def _store_of(X: Any, session: Session | None) -> RowStore:
+    if session is not None:
+        return kept_store(X, session)
+    return RowStore.from_blocks(X) if isinstance(X, Iterator) else RowStore.from_svmlight(X)
 
 
 def require_rows_in_memory(X: Any) -> None:

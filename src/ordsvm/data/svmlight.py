@@ -17,6 +17,7 @@ from ordsvm.data.row_blocks import VALUE
 from ordsvm.data.spool import INT32_MAX
 
 PIECE = 1 << 24  # bytes of text that are parsed at once
+Place = tuple[int, int]  # a byte of the text, and the number of the line that begins there
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
@@ -25,8 +26,16 @@ def svmlight_blocks(path: str | os.PathLike[str]) -> Iterator[tuple[Any, np.ndar
 
     The number of features follows from the last line at the earliest: until then every block is as wide as can be.
     """
-    line = 1
-    for text in _pieces(path):
+    for block, _ in svmlight_pieces(path):
+        yield block
+
+
+def svmlight_pieces(
+    path: str | os.PathLike[str], start: Place = (0, 1), size: int = PIECE
+) -> Iterator[tuple[tuple[Any, Any], Place]]:
+    """The same from a place in the file on, which is the end of a line; every block comes with the place behind it."""
+    position, line = start
+    for text in _pieces(path, position, size):
         n_lines = text.count(b"\n")
         try:
             block = load_svmlight_file(io.BytesIO(text), n_features=INT32_MAX, dtype=VALUE, zero_based=True)
@@ -35,8 +44,8 @@ def svmlight_blocks(path: str | os.PathLike[str]) -> Iterator[tuple[Any, np.ndar
                 f"{os.fspath(path)!r} is not an svmlight file: somewhere in its lines {line} to {line + n_lines}, "
                 f"{error}; lines read 'label column:value column:value', columns ascending."
             ) from None
-        yield block
-        line += n_lines
+        position, line = position + len(text), line + n_lines
+        yield block, (position, line)
 
 
 def column_range(lowest: int, highest: int, n_features: int | None, zero_based: bool | str) -> tuple[int, int]:
@@ -51,11 +60,12 @@ def column_range(lowest: int, highest: int, n_features: int | None, zero_based: 
     return first, found if n_features is None else int(n_features)
 
 
-def _pieces(path: str | os.PathLike[str], size: int = PIECE) -> Iterator[bytes]:
-    """Whole lines, about `size` bytes of them at a time."""
+def _pieces(path: str | os.PathLike[str], start: int = 0, size: int = PIECE) -> Iterator[bytes]:
+    """Whole lines, about `size` bytes of them at a time, from byte `start` of the text on."""
     rest = b""
     try:
         with OPENERS.get(Path(path).suffix, open)(path, "rb") as file:
+            file.seek(start)
             while text := file.read(size):
                 head, newline, tail = text.rpartition(b"\n")
                 if newline:

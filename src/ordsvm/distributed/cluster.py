@@ -84,3 +84,11 @@ def assigned(sizes: Sequence[int], holders: Sequence[str], slots: Sequence[str])
         load[slot] += sizes[number]
         given.setdefault(slot, []).append(number)
     return {slot: sorted(numbers) for slot, numbers in sorted(given.items())}
+
+
+def refuse_checkpoint(checkpoint: Any) -> None:
+    if checkpoint is not None:
+        raise ValueError(
+            "checkpoint is not possible with distributed rows, which stay on the workers with their dual variables: "
+            "leave it out, or train the machine of the same name in ordsvm on a RowStore."
+        )

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm.checks import shortened
-from ordsvm.distributed.cluster import assigned, connected, slots
+from ordsvm.distributed.cluster import assigned, connected, refuse_checkpoint, slots
 from ordsvm.distributed.copies import release
 from ordsvm.distributed.loading import Coding, Summary, assemble, load, summary
 from ordsvm.distributed.partitions import Block, blocks_of, is_distributed, map_blocks
@@ -44,7 +44,15 @@ class DistributedMachine(LinearMachine):
     warm_start : not possible
     """
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Client | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        client: Client | None = None,
+        checkpoint: None = None,
+    ) -> Self:
         """Train on rows that stay on the workers.
 
         Parameters
@@ -57,12 +65,15 @@ class DistributedMachine(LinearMachine):
             Weights, divided as X is.
         client : distributed.Client or None, default=None
             The cluster; None: the current client, or else a cluster of threads in this process while training lasts.
+        checkpoint : None, default=None
+            Not possible here: rows and dual variables stay on the workers, whose loss a fit survives without one.
 
         Returns
         -------
         DistributedMachine
             The fitted machine.
         """
+        refuse_checkpoint(checkpoint)
         self._check_parameters()
         blocks = blocks_of(X, y, sample_weight)
         with connected(client) as client:

@@ -16,7 +16,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ordsvm.checks import check_choice, check_number, check_positive, shortened
-from ordsvm.distributed.cluster import connected
+from ordsvm.distributed.cluster import connected, refuse_checkpoint
 from ordsvm.distributed.estimators import LinearSVOR
 from ordsvm.distributed.machine import DistributedMachine
 from ordsvm.distributed.partitions import blocks_of, is_distributed, map_blocks
@@ -122,7 +122,15 @@ class NystroemMachine(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, client: Client | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        client: Client | None = None,
+        checkpoint: None = None,
+    ) -> Self:
         """Train on distributed rows, given as to the linear machines.
 
         Parameters
@@ -135,12 +143,15 @@ class NystroemMachine(BaseEstimator):
             Weights, divided as X is.
         client : distributed.Client or None, default=None
             The cluster; None: the current client, or else a cluster of threads in this process while training lasts.
+        checkpoint : None, default=None
+            Not possible here: rows and dual variables stay on the workers, whose loss a fit survives without one.
 
         Returns
         -------
         NystroemMachine
             The fitted machine.
         """
+        refuse_checkpoint(checkpoint)
         self._check_parameters()
         blocks = blocks_of(X, y, sample_weight)
         with connected(client) as client:

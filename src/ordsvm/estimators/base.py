@@ -17,6 +17,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm._typing import Floats
+from ordsvm.checkpoint import Keeper, digest, opened
+from ordsvm.checkpoint.identity import data_identity, parameters_in_words
 from ordsvm.checks import caller_level, check_positive, usable_threads
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult, Progress
@@ -59,13 +61,26 @@ class Fit:
     target: Any
     task: Any
 
-    def run(self) -> Any:
-        """The trained machine."""
-        return self.recover(self.solve())
+    def run(self, checkpoint: Any = None) -> Any:
+        """The trained machine; with a checkpoint, from where an earlier call has left it."""
+        if checkpoint is None:
+            return self.recover(self.solve())
+        with opened(checkpoint) as session:
+            assert session is not None
+            if not session.is_part:
+                session.require(self._identity())
+            solution = self.solve(session.keeper())
+        return self.recover(solution)
 
-    def solve(self) -> Any:
+    def solve(self, keeper: Keeper | None = None) -> Any:
         """The solution of the task by the machine's solver, as `recover` takes it."""
-        return self.machine._solve(self.X, self.task)
+        return self.machine._solve(self.X, self.task, keeper)
+
+    def _identity(self) -> dict[str, str]:
+        """What a checkpoint is of: the machine, its parameters and the data."""
+        validation = getattr(self.task, "validation", None)
+        more = {} if validation is None else {"validation": digest(validation.X, validation.codes, validation.weight)}
+        return machine_identity(self.machine) | data_identity(self.X, self.task.fingerprint()) | more
 
     def recover(self, solution: Any) -> Any:
         """The machine with what it keeps of the solution; a warning where a limit ended the fit."""
@@ -80,6 +95,11 @@ class Fit:
 def prepare(machine: Machine, X: Any, y: Any, sample_weight: Any = None) -> Fit:
     """Parameters, samples and targets, checked in this order, and the problems that they make."""
     return machine._prepare(X, y, sample_weight)
+
+
+def machine_identity(machine: Any) -> dict[str, str]:
+    """A machine and its parameters, for a checkpoint."""
+    return {"model": type(machine).__name__} | parameters_in_words(machine)
 
 
 def check_parameters(machine: Any) -> None:
@@ -151,8 +171,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         """The problems that samples, targets and weights make."""
 
     @abstractmethod
-    def _solve(self, X: Any, task: Any) -> Any:
-        """Their solution."""
+    def _solve(self, X: Any, task: Any, keeper: Keeper | None = None) -> Any:
+        """Their solution; `keeper` takes the states on the way to it."""
 
     @abstractmethod
     def _recover(self, fit: Fit, solution: Any) -> None:
@@ -183,7 +203,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         """tol, for these samples."""
         return float(self.tol)
 
-    def _control(self, X: Any = None) -> Control:
+    def _control(self, keeper: Keeper | None = None, X: Any = None) -> Control:
         return Control(
             tol=self._tolerance(X),
             max_iter=check_max_iter(self.max_iter),
@@ -191,6 +211,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             callback=self._all_callbacks(),
             verbose=bool(self.verbose),
             n_threads=usable_threads(self.n_threads),
+            keeper=keeper,
         )
 
     def _all_callbacks(self) -> Callable[[Progress], bool | None] | None:

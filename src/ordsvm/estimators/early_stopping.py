@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from ordsvm._typing import Floats, Ints
+from ordsvm.checkpoint import State
 from ordsvm.kernels import Kernel
 from ordsvm.problem import Problem
 from ordsvm.result import Progress
 from ordsvm.solvers.control import Control
 from ordsvm.thresholds import RankRule, ranks_of
 
-# While the gap is wider than this share of the objective, thresholds are far from their places and the error stands
-# still for long (for ten steps a sample on abalone with C = 10): such looks do not count against the fit.
+# While the gap is wider than this share of the objective, scores are far from their places and the error stands still
+# for long (for nine steps a sample on abalone with C = 10): such looks do not count against the fit.
 WIDE_GAP = 0.5
 
 
@@ -112,6 +113,18 @@ class ValidationErrors:
             self._compare(mae, alpha, progress.relative_gap)
         self._looks += 1
         return replace(progress, validation_mae=mae, validation_mze=mze)
+
+    def state(self) -> State:
+        numbers = {"least": self._least, "looks": self._looks, "looks_without_gain": self._looks_without_gain}
+        if self.best is None:
+            return State(numbers)
+        return State(numbers | {"best_look": self.best[0]}, {"best": self.best[1]})
+
+    def restore(self, state: State) -> None:
+        self._least, self._looks = float(state.facts["least"]), int(state.facts["looks"])
+        self._looks_without_gain = int(state.facts["looks_without_gain"])
+        if "best" in state.arrays:
+            self.best = int(state.facts["best_look"]), state.arrays["best"]
 
     def _compare(self, error: float, alpha: Floats, relative_gap: float) -> None:
         if error < self._least:

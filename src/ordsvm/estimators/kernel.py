@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm._typing import Floats, Ints
+from ordsvm.checkpoint import Keeper, check_checkpoint
 from ordsvm.checks import check_number, check_positive, usable_threads
 from ordsvm.estimators.base import Fit, Machine, canonical, fingerprint, finite_scores, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
 from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, KernelMatrix, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.auto import Work, auto, is_auto
+from ordsvm.solvers.auto import Work, auto, is_auto, last_resort
+from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each
 from ordsvm.solvers.kernel.run import solve
 from ordsvm.solvers.linear.penalized import solve_penalized
@@ -99,7 +101,7 @@ class KernelMachine(Machine):
         return callable(self.kernel) and not isinstance(self.kernel, Kernel)
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Train on samples X with labels or targets y.
 
         Parameters
@@ -110,13 +112,17 @@ class KernelMachine(Machine):
             Labels or targets.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Multiplies C for every sample; None is 1.
+        checkpoint : str, path-like, Checkpoint or None, default=None
+            A folder that keeps the fit every minute: the same call goes on from there.
 
         Returns
         -------
         object
             The trained machine.
         """
-        return self._prepare(X, y, sample_weight).run()
+        if checkpoint is not None:
+            check_checkpoint(checkpoint)
+        return self._prepare(X, y, sample_weight).run(checkpoint)
 
     # Prepare
 
@@ -155,25 +161,30 @@ class KernelMachine(Machine):
 
     # Solve
 
-    def _solve(self, X: Any, task: KernelTask) -> Trained:
+    def _solve(self, X: Any, task: KernelTask, keeper: Keeper | None = None) -> Trained:
         if not is_auto(self.solver) and not self._names_rank_dcd(task):
             check_solver(self.solver, task.problems[0].treatment)  # an error comes before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
         solver = self._choose_solver(task, kernel, samples)
-        starts = self._starts(task.problems)
+        starts, control = self._starts(task.problems), self._control(keeper)
         if isinstance(solver, RankDCD):
-            solution = solve_penalized(task.problems[0], task.ranks, samples, solver, self._control(), starts[0])
-            return Trained(Linear(), [solution])
-        control = self._control()
+            penalized = partial(solve_penalized, task.ranks, samples, solver)
+            return Trained(Linear(), solve_each(task.problems, starts, solver, control, penalized))
+        if is_auto(self.solver):
+            control = replace(control, last_resort=last_resort(self._work(task, kernel, samples)))
         if task.validation is not None:
             trained_on = task.order if self._is_precomputed() else samples
             control = task.validation.controls(control, task.problems[0], kernel, trained_on)
         if len(task.problems) == 1 and task.problems[0].uses_all_samples():
             matrix = KernelMatrix.of(kernel, samples, float(self.cache_size))
-            return Trained(kernel, [solve(task.problems[0], matrix, solver, control, starts[0])])
-        shared = SharedMatrix.of(kernel, samples, float(self.cache_size))
-        return Trained(kernel, solve_each(task.problems, starts, shared, solver, control))
+            if keeper is None:  # small fits are faster without a list of problems
+                return Trained(kernel, [solve(task.problems[0], matrix, solver, control, starts[0])])
+            one = partial(_solve_on, matrix, solver)
+        else:
+            shared = SharedMatrix.of(kernel, samples, float(self.cache_size))
+            one = partial(shared.solve, solver)
+        return Trained(kernel, solve_each(task.problems, starts, solver, control, one))
 
     def _samples(self, X: Any, order: Ints) -> Any:
         """The samples of a problem in its order: rows of X, and the columns too where X is a kernel matrix."""
@@ -189,12 +200,14 @@ class KernelMachine(Machine):
 
     def _choose_solver(self, task: KernelTask, kernel: Kernel, samples: Any) -> Any:
         if is_auto(self.solver):
-            largest = max(task.problems, key=lambda problem: len(problem.hinges))
-            validates = task.validation is not None
-            return auto(Work.of(largest, kernel, samples, by_rank=len(task.ranks) > 0, validates=validates))
+            return auto(self._work(task, kernel, samples))
         if self._names_rank_dcd(task):
             return self.solver if isinstance(self.solver, RankDCD) else RankDCD()
         return check_solver(self.solver, task.problems[0].treatment)
+
+    def _work(self, task: KernelTask, kernel: Kernel, samples: Any) -> Work:
+        largest = max(task.problems, key=lambda problem: len(problem.hinges))
+        return Work.of(largest, kernel, samples, by_rank=len(task.ranks) > 0, validates=task.validation is not None)
 
     def _names_rank_dcd(self, task: KernelTask) -> bool:
         """Whether the solver is RankDCD, that of linear machines, and this is a threshold model that it can train."""
@@ -263,6 +276,10 @@ class KernelMachine(Machine):
 def intercepts(solutions: Sequence[Solution]) -> Floats:
     """−b of problems with one threshold each."""
     return 0.0 - np.concatenate([solution.thresholds for solution in solutions])
+
+
+def _solve_on(matrix: KernelMatrix, solver: Any, problem: Problem, control: Control, start: Floats | None) -> Solution:
+    return solve(problem, matrix, solver, control, start)
 
 
 def check_samples(machine: KernelMachine, X: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,15 +12,25 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm._typing import Floats, Labels
+from ordsvm.checkpoint import Keeper, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_flag, shortened
 from ordsvm.data.row_store import RowStore
 from ordsvm.data.streams import is_stream, require_rows_in_memory, training_rows
-from ordsvm.estimators.base import Fit, Machine, fingerprint, finite_scores, readable, reports_to_callbacks
+from ordsvm.estimators.base import (
+    Fit,
+    Machine,
+    fingerprint,
+    finite_scores,
+    machine_identity,
+    readable,
+    reports_to_callbacks,
+)
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
+from ordsvm.solvers.linear.kept import solve_or_recall
 from ordsvm.solvers.linear.losses import Losses, losses
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
@@ -72,7 +83,7 @@ class LinearMachine(Machine):
         return tags
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Train on samples X with labels or targets y.
 
         Parameters
@@ -85,18 +96,26 @@ class LinearMachine(Machine):
             Labels or targets; None where X brings them along.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Multiplies C for every sample; None is 1.
+        checkpoint : str, path-like, Checkpoint or None, default=None
+            A folder that keeps the fit every minute, and the rows of a file or iterator: the same call goes on from
+            there.
 
         Returns
         -------
         object
             The trained machine.
         """
+        if checkpoint is not None:
+            check_checkpoint(checkpoint)
         if not is_stream(X):
-            return self._prepare(X, y, sample_weight).run()
+            return self._prepare(X, y, sample_weight).run(checkpoint)
         self._check_parameters()
         self._require_a_solver_of_streams()
-        with training_rows(X, y, sample_weight) as rows:
-            return self._prepare(*rows).run()
+        with opened(checkpoint) as session:
+            if session is not None:
+                session.require(machine_identity(self))
+            with training_rows(X, y, sample_weight, session) as rows:
+                return self._prepare(*rows).run(session)
 
     # Prepare
 
@@ -159,19 +178,22 @@ class LinearMachine(Machine):
 
     # Solve
 
-    def _solve(self, X: Any, task: LinearTask) -> LinearSolution:
+    def _solve(self, X: Any, task: LinearTask, keeper: Keeper | None = None) -> LinearSolution:
         seed = None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
+        solver = self._choose_solver(seed, self._rows(X, task) if is_auto(self.solver) else None)
         options: dict[str, Any] = {
             "weight": task.weight,
             "squared": self._is_squared(),
-            "solver": self._choose_solver(seed, self._rows(X, task) if is_auto(self.solver) else None),
-            "control": self._control(X),
+            "solver": solver,
+            "control": self._control(keeper, X),
             "start": self._start(task),
         }
         if isinstance(task.table, ThresholdTable):
-            return solve_thresholds(X, task.labels, task.table, **options)
-        options |= {"targets": task.targets, "intercept": bool(self.fit_intercept)}
-        return solve_lanes(X, task.labels, task.table, **options)
+            solve = partial(solve_thresholds, X, task.labels, task.table, **options)
+        else:
+            options |= {"targets": task.targets, "intercept": bool(self.fit_intercept)}
+            solve = partial(solve_lanes, X, task.labels, task.table, **options)
+        return solve_or_recall(keeper, solver, solve)
 
     def _is_squared(self) -> bool:
         return bool(self.loss == self._loss_names[1])

@@ -10,7 +10,7 @@ from sklearn.utils import Tags, assert_all_finite, check_consistent_length, colu
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm._typing import Floats
-from ordsvm.estimators.validation import check_features, weight_argument
+from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
 from ordsvm.labels import encode_labels
 from ordsvm.thresholds import ranks_of
 
@@ -62,7 +62,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.regressor = regressor
         self.categories = categories
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Fit the regressor to the ranks of y.
 
         Parameters
@@ -73,6 +73,8 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, where the regressor takes them.
+        checkpoint : str, path-like, Checkpoint or None, default=None
+            A folder that keeps the fit, where the regressor takes one.
 
         Returns
         -------
@@ -83,7 +85,8 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)
         check_consistent_length(X, ranks.codes)
         regressor = clone(self._regressor())
-        regressor.fit(X, ranks.codes.astype(np.float64), **weight_argument(regressor, sample_weight))
+        options = weight_argument(regressor, sample_weight) | checkpoint_argument(regressor, checkpoint, needed=True)
+        regressor.fit(X, ranks.codes.astype(np.float64), **options)
         self.regressor_ = regressor
         self.classes_ = ranks.classes
         self.thresholds_: Floats = np.arange(len(ranks.classes) - 1, dtype=np.float64) + 0.5

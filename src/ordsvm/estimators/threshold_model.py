@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm._typing import Flags, Floats, Ints
+from ordsvm.checkpoint import check_checkpoint
 from ordsvm.checks import caller_level, check_flag
 from ordsvm.estimators.base import Fit, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation, hold_out
@@ -92,7 +93,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.random_state = random_state
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None, checkpoint: Any = None) -> Self:
         """Train on samples X with labels y.
 
         Parameters
@@ -107,13 +108,17 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             Samples whose errors are recorded in `result_.history`, and used for early stopping. With a precomputed
             kernel X_val has a column for every training sample. In a pipeline X_val is taken as it is: transform it
             first.
+        checkpoint : str, path-like, Checkpoint or None, default=None
+            A folder that keeps the fit every minute: the same call goes on from there.
 
         Returns
         -------
         object
             The trained machine.
         """
-        return self._prepare(X, y, sample_weight, validation).run()
+        if checkpoint is not None:
+            check_checkpoint(checkpoint)
+        return self._prepare(X, y, sample_weight, validation).run(checkpoint)
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the score f(x) of every sample, to be compared with `thresholds_`.

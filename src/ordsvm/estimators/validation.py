@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import has_fit_parameter, validate_data
@@ -105,6 +106,26 @@ def weight_argument(estimator: Any, sample_weight: Any) -> dict[str, Any]:
             "leave it out or choose an estimator that takes weights."
         )
     return {"sample_weight": sample_weight}
+
+
+def checkpoint_argument(estimator: Any, checkpoint: Any, needed: bool = False) -> dict[str, Any]:
+    """What to pass to `fit` of an estimator inside another one, or of a pipeline.
+
+    Nothing where it takes none, unless that is needed.
+    """
+    if checkpoint is None:
+        return {}
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return {f"{name}__{key}": value for key, value in checkpoint_argument(last, checkpoint, needed).items()}
+    if has_fit_parameter(estimator, "checkpoint"):
+        return {"checkpoint": checkpoint}
+    if needed:
+        raise TypeError(
+            f"checkpoint was given, but {type(estimator).__name__}.fit takes none; leave it out or choose an estimator "
+            "of this library."
+        )
+    return {}
 
 
 def sample_C(C: Any, sample_weight: Any, class_weight: Any, ranks: Ranks) -> Floats:

@@ -182,6 +182,8 @@ class Reader:
         n_rows, n_columns = (_whole(number) for number in _list(parts["shape"], 2))
         if len(indptr) != n_rows + 1 or n_columns < 0 or data.dtype.kind not in NUMBER_KINDS:
             raise ValueError("a sparse matrix does not have the shape that its arrays give")
+        if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):  # SciPy does not look where the last one is 0
+            raise ValueError("the rows of a sparse matrix do not follow each other")
         kind = sp.csr_matrix if parts["matrix"] is True else sp.csr_array
         matrix = kind((data, indices, indptr), shape=(n_rows, n_columns))
         matrix.check_format(full_check=True)

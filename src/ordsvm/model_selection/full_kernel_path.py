@@ -54,17 +54,18 @@ class FullKernelMachinePath:
         self._name = name
         self._paths: list[FullKernelPath] = []
 
-    def fit(self, C: float) -> Any:
+    def fit(self, C: float, checkpoint: Any = None) -> Any:
+        """At one C; only the machine's own solver, which may take long, uses the checkpoint."""
         self.machine.C = C
         if not scales_with_C(self.machine):
-            return train_anew(self.machine, self.train)
+            return train_anew(self.machine, self.train, checkpoint)
         unit = self._unit_fit(C)
         solutions: list[Solution] = []
         for number, path in enumerate(self._paths):
             start = self._before.alpha.get((self._name, C, number))
             solution = path.solve(C, float(self.machine.tol), start)
             if solution is None:
-                return replace(unit, task=unit.task.times_C(C)).run()
+                return replace(unit, task=unit.task.times_C(C)).run(checkpoint)
             solutions.append(solution)
             self._own.alpha[self._name, C, number] = solution.result.alpha
         scores = np.column_stack([path.scores() for path in self._paths])

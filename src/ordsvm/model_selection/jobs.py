@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from typing import Any
@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from ordsvm.checkpoint import Session
 from ordsvm.checks import usable_threads
 from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
@@ -22,7 +23,8 @@ from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
 from ordsvm.model_selection.chain import Chain
 from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath
-from ordsvm.model_selection.paths import LIMITS, FoldSamples, Judge, Outcome, Parameters, follow, grouped, may_follow
+from ordsvm.model_selection.journal import Journal, Outcome
+from ordsvm.model_selection.paths import LIMITS, FoldSamples, Judge, Parameters, follow, grouped, may_follow
 from ordsvm.solvers.auto import trains_on_full_kernel
 from ordsvm.stopping import Jobs
 
@@ -55,16 +57,18 @@ class SearchJobs:
     n_jobs: int | None
     verbose: int
     memory_limit: float  # bytes
+    session: Session | None = None  # of a checkpoint
 
-    def run(self, candidates: Sequence[Parameters]) -> list[list[Outcome]]:
-        """Outcomes of every candidate on every fold."""
-        own = self._own_parameters(candidates)
+    def run(self, candidates: Sequence[Parameters], stage: int = 1) -> list[list[Outcome]]:
+        """Outcomes of every candidate on every fold; those that the checkpoint has are not sought again."""
+        own, journal = self._own_parameters(candidates), Journal.of(self.session, stage)
         if own is None or not isinstance(self.machine, Machine):
-            return self._collect(len(candidates), self._single_jobs(candidates))
+            return self._collect(len(candidates), self._single_jobs(candidates, journal), journal)
         if self._can_share_kernels(own):
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
-                return self._collect(len(candidates), self._kernel_jobs(own), require="sharedmem")
-        return self._collect(len(candidates), self._path_jobs(own, grouped(own, lambda name: name != "C")))
+                return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
+        groups = grouped(own, lambda name: name != "C")
+        return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal)
 
     # The estimator
 
@@ -96,30 +100,38 @@ class SearchJobs:
 
     # Jobs: what they need of the data is cut out when they run
 
-    def _single_jobs(self, candidates: Sequence[Parameters]) -> list[Job]:
+    def _single_jobs(self, candidates: Sequence[Parameters], journal: Journal) -> list[Job]:
         """One candidate at a time, as for any estimator."""
 
         def run(place: int, fold: int) -> list[Outcome]:
             samples = self._samples(fold, self.X, is_pairwise(self.estimator))
-            return follow(self._fresh, [candidates[place]], *samples, self.judge)
+            return follow(self._fresh, [candidates[place]], *samples, self._judge_of(journal, [place], fold))
 
-        pairs = product(range(len(candidates)), range(len(self.folds)))
-        return [Job([place], fold, partial(run, place, fold)) for place, fold in pairs]
+        batches = self._batches([[place] for place in range(len(candidates))], journal)
+        return [Job([place], fold, partial(run, place, fold)) for [place], fold in batches]
+
+    def _batches(self, groups: Iterable[list[int]], journal: Journal) -> Iterator[tuple[list[int], int]]:
+        """Candidates of a group with a fold on which they have no outcome yet."""
+        for places, fold in product(groups, range(len(self.folds))):
+            if left := journal.left(places, fold):
+                yield left, fold
+
+    def _judge_of(self, journal: Journal, places: list[int], fold: int) -> Judge:
+        return replace(self.judge, journal=journal.for_job(places, fold))
 
     def _fresh(self, parameters: Parameters) -> Any:
         return clone(self.estimator).set_params(**parameters)
 
-    def _path_jobs(self, own: Sequence[Parameters], groups: list[list[int]]) -> list[Job]:
+    def _path_jobs(self, own: Sequence[Parameters], groups: list[list[int]], journal: Journal) -> list[Job]:
         """The candidates of a group without anything shared but the path along C."""
         views = self._views
 
         def run(places: list[int], fold: int) -> list[Outcome]:
             samples = self._samples(fold, views[fold % len(views)], is_pairwise(self.machine))
-            return follow(self._fresh_machine, [own[place] for place in places], *samples, self.judge)
+            judge = self._judge_of(journal, places, fold)
+            return follow(self._fresh_machine, [own[place] for place in places], *samples, judge)
 
-        return [
-            Job(places, fold, partial(run, places, fold)) for places, fold in product(groups, range(len(self.folds)))
-        ]
+        return [Job(places, fold, partial(run, places, fold)) for places, fold in self._batches(groups, journal)]
 
     def _fresh_machine(self, parameters: Parameters) -> Any:
         return clone(self.machine).set_params(**parameters)
@@ -133,14 +145,14 @@ class SearchJobs:
         matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
         return matrices + 16.0 * n * n * self._workers() <= self.memory_limit
 
-    def _kernel_jobs(self, own: Sequence[Parameters]) -> list[Job]:
+    def _kernel_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
         """All candidates with the same kernel. Those with bad parameters are left to fail by themselves."""
         views = [check_samples(clone(self.machine), view) for view in self._views]
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
         groups = grouped(own, lambda name: name in KERNEL_PARAMETERS)
         failing = [places for places in groups if not self._are_valid([own[place] for place in places])]
         plans: list[tuple[list[int], int, Kernel, Hashable]] = []
-        for places, fold in product((places for places in groups if places not in failing), range(len(self.folds))):
+        for places, fold in self._batches((places for places in groups if places not in failing), journal):
             which = fold % len(views)
             kernel = kernel_of(self._fresh_machine(own[places[0]]), take(views[which], self.folds[fold].train))
             plans.append((places, fold, kernel, (which, kernel)))
@@ -157,12 +169,13 @@ class SearchJobs:
             with chain.link(number) as (before, mine):
                 path = partial(FullKernelMachinePath, kernel=full, before=before, own=mine)
                 follows = trains_on_full_kernel(solvers, kernel)
-                outcomes = follow(make, chosen, *samples, self.judge, path if follows else None)
+                judge = self._judge_of(journal, places, fold)
+                outcomes = follow(make, chosen, *samples, judge, path if follows else None)
             store.used(name)
             return outcomes
 
         shared = [Job(plan[0], plan[1], partial(run, number, *plan)) for number, plan in enumerate(plans)]
-        return shared + self._path_jobs(own, failing)
+        return shared + self._path_jobs(own, failing, journal)
 
     def _machine_with(self, full: FullKernel, parameters: Parameters) -> Any:
         """Side by side, fits have one thread each."""
@@ -198,9 +211,11 @@ class SearchJobs:
 
         return samples(train), samples(self.folds[fold].test)
 
-    def _collect(self, n_candidates: int, jobs: Sequence[Job], **options: Any) -> list[list[Outcome]]:
+    def _collect(self, n_candidates: int, jobs: Sequence[Job], journal: Journal, **options: Any) -> list[list[Outcome]]:
         found = Jobs(n_jobs=self.n_jobs, verbose=self.verbose, **options).run(job.run for job in jobs)
         table: list[dict[int, Outcome]] = [{} for _ in range(n_candidates)]
+        for (place, fold), outcome in journal.known.items():
+            table[place][fold] = outcome
         for job, outcomes in zip(jobs, found, strict=True):
             for place, outcome in zip(job.places, outcomes, strict=True):
                 table[place][job.fold] = outcome

@@ -17,7 +17,8 @@ from sklearn.exceptions import FitFailedWarning
 from ordsvm.checks import caller_level
 from ordsvm.estimators.base import Fit, Machine, prepare
 from ordsvm.estimators.kernel import KernelMachine
-from ordsvm.estimators.validation import weight_argument
+from ordsvm.estimators.validation import checkpoint_argument, weight_argument
+from ordsvm.model_selection.journal import JobJournal, Outcome
 
 Parameters = dict[str, Any]
 Scorer = Callable[..., float]
@@ -39,6 +40,7 @@ class Judge:
     scorers: dict[str, Scorer]
     train_too: bool
     error_score: Any
+    journal: JobJournal | None = None  # of the job whose machines are scored
 
     def scores(self, machine: Any, samples: FoldSamples) -> dict[str, float]:
         return {
@@ -50,16 +52,6 @@ class Judge:
 def _weight_for(scorer: Any, weight: Any) -> dict[str, Any]:
     """Weights go to the scorers that take them."""
     return {"sample_weight": weight} if weight is not None and "sample_weight" in signature(scorer).parameters else {}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One candidate on one fold."""
-
-    test: dict[str, float]
-    train: dict[str, float]
-    fit_seconds: float
-    score_seconds: float
 
 
 # Parameters by which a fit may end before the optimum.
@@ -91,7 +83,7 @@ def identity(parameters: Parameters, counts: Callable[[str], bool]) -> Hashable:
 class Path(Protocol):
     """A machine that is trained at one C after the other."""
 
-    def fit(self, C: float) -> Any: ...
+    def fit(self, C: float, checkpoint: Any = None) -> Any: ...
 
 
 def follow(
@@ -116,10 +108,11 @@ def follow(
             name = identity(candidates[path[0]], lambda name: name != "C")
             trained = MachinePath(first, train) if make_path is None else make_path(first, train, name)
             for place in sorted(path, key=lambda place: values[place]):
-                outcomes[place] = evaluate(partial(trained.fit, values[place]), train, test, judge)
+                outcomes[place] = evaluate(partial(trained.fit, values[place]), train, test, judge, place)
         else:
             for place in path:
-                outcomes[place] = evaluate(partial(train_anew, make(candidates[place]), train), train, test, judge)
+                fit = partial(train_anew, make(candidates[place]), train)
+                outcomes[place] = evaluate(fit, train, test, judge, place)
     return [outcomes[place] for place in range(len(candidates))]
 
 
@@ -133,14 +126,14 @@ class MachinePath:
         self._first: Fit | None = None
         self._first_C = 0.0
 
-    def fit(self, C: float) -> Any:
+    def fit(self, C: float, checkpoint: Any = None) -> Any:
         self.machine.C = C
         if not scales_with_C(self.machine):
-            return train_anew(self.machine, self.train)
+            return train_anew(self.machine, self.train, checkpoint)
         if self._first is None:
             self._first = prepare(self.machine, self.train.X, self.train.y, self.train.weight)
             self._first_C = C
-        return replace(self._first, task=self._first.task.times_C(C / self._first_C)).run()
+        return replace(self._first, task=self._first.task.times_C(C / self._first_C)).run(checkpoint)
 
 
 def scales_with_C(machine: Any) -> bool:
@@ -148,12 +141,22 @@ def scales_with_C(machine: Any) -> bool:
     return isinstance(machine, KernelMachine) and all(getattr(machine, name, None) is None for name in ("C1", "C2"))
 
 
-def train_anew(machine: Any, train: FoldSamples) -> Any:
-    return machine.fit(train.X, train.y, **weight_argument(machine, train.weight))
+def train_anew(machine: Any, train: FoldSamples, checkpoint: Any = None) -> Any:
+    options = weight_argument(machine, train.weight) | checkpoint_argument(machine, checkpoint)
+    return machine.fit(train.X, train.y, **options)
 
 
-def evaluate(fit: Callable[[], Any], train: FoldSamples, test: FoldSamples, judge: Judge) -> Outcome:
-    """Trains and scores; a fit that fails scores `error_score`, with a warning, unless that is "raise"."""
+def evaluate(fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, number: int) -> Outcome:
+    """Trains and scores a candidate, and keeps the outcome, where there is a checkpoint, by its number in the job."""
+    if judge.journal is None:
+        return _evaluated(fit, train, test, judge)
+    outcome = _evaluated(partial(fit, checkpoint=judge.journal.part(number)), train, test, judge)
+    judge.journal.note(number, outcome)
+    return outcome
+
+
+def _evaluated(fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge) -> Outcome:
+    """A fit that fails scores `error_score`, with a warning, unless that is "raise"."""
     began = time.perf_counter()
     try:
         machine = fit()

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from ordsvm._typing import Floats
-from ordsvm.model_selection.paths import Outcome, Parameters
+from ordsvm.model_selection.journal import Outcome
+from ordsvm.model_selection.paths import Parameters
 
 Table = dict[str, Any]
 

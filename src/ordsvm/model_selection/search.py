@@ -11,9 +11,12 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
 
+from ordsvm.checkpoint import Session, check_checkpoint, digest, opened
+from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import check_choice, check_positive
+from ordsvm.estimators.base import machine_identity
 from ordsvm.estimators.folds import Fold
-from ordsvm.estimators.validation import weight_argument
+from ordsvm.estimators.validation import checkpoint_argument, weight_argument
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 from ordsvm.model_selection.grids import coarse_grid, fine_grid
 from ordsvm.model_selection.jobs import SearchJobs
@@ -138,7 +141,9 @@ class OrdinalSearchCV(GridSearchCV):
         )
         self.memory_limit = memory_limit
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None, checkpoint: Any = None
+    ) -> Self:
         """Try all parameters and train the best ones on all samples.
 
         Parameters
@@ -151,12 +156,15 @@ class OrdinalSearchCV(GridSearchCV):
             Groups of samples, for splitters that keep them together.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
+        checkpoint : str, path-like, Checkpoint or None, default=None
+            A folder that keeps the outcome of every fit, and long fits every minute: the same call goes on from there.
 
         Returns
         -------
         OrdinalSearchCV
             The fitted search.
         """
+        check_checkpoint(checkpoint)
         check_positive("memory_limit", self.memory_limit)
         if isinstance(self.param_grid, str):
             check_choice("param_grid", self.param_grid, ["two-stage"])
@@ -166,20 +174,35 @@ class OrdinalSearchCV(GridSearchCV):
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         folds = [Fold(train, test) for train, test in splitter.split(X, y, groups)]
         self.n_splits_ = len(folds)
+        with opened(checkpoint) as session:
+            if session is not None:
+                session.require(self._identity(X, y, sample_weight, folds))
+            self._fit(X, y, sample_weight, folds, Judge(scorers, self.return_train_score, self.error_score), session)
+        return self
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, folds: list[Fold], judge: Judge, session: Session | None
+    ) -> None:
         jobs = SearchJobs(
             self.estimator,
             X,
             y,
             sample_weight,
             folds,
-            Judge(scorers, self.return_train_score, self.error_score),
+            judge,
             self.n_jobs,
             self.verbose,
             float(self.memory_limit) * 2**20,
+            session,
         )
         self.cv_results_ = self._search(jobs)
-        self._keep_best(X, y, sample_weight)
-        return self
+        self._keep_best(X, y, sample_weight, None if session is None else session.part("best"))
+
+    def _identity(self, X: Any, y: Any, sample_weight: Any, folds: list[Fold]) -> dict[str, str]:
+        """What a checkpoint is of: the search, its parameters, the data and the folds."""
+        rows = digest(*(rows for fold in folds for rows in fold))
+        about = machine_identity(self) | {"folds (give the splitter a random_state)": rows}
+        return about | data_identity(X, digest(y, sample_weight))
 
     def _choose_scorers(self) -> dict[str, Scorer]:
         """Scorers by the names they have in the results; the attributes are those of `GridSearchCV`."""
@@ -212,7 +235,7 @@ class OrdinalSearchCV(GridSearchCV):
         outcomes = jobs.run(coarse)
         best = coarse[self._best_index(results_table(coarse, outcomes, names, False))]
         fine = list(ParameterGrid(fine_grid(best)))
-        table = results_table(coarse + fine, outcomes + jobs.run(fine), names, self.return_train_score)
+        table = results_table(coarse + fine, outcomes + jobs.run(fine, stage=2), names, self.return_train_score)
         return table | {"stage": np.repeat([1, 2], [len(coarse), len(fine)])}
 
     def _best_index(self, table: Table) -> int:
@@ -223,7 +246,7 @@ class OrdinalSearchCV(GridSearchCV):
         by = f"rank_test_{self.refit}" if self.multimetric_ and self.refit else names[0]
         return int(np.argmin(table[by]))
 
-    def _keep_best(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _keep_best(self, X: Any, y: Any, sample_weight: Any, session: Session | None) -> None:
         if not self.refit and self.multimetric_:
             return
         self.best_index_ = self._best_index(self.cv_results_)
@@ -235,7 +258,8 @@ class OrdinalSearchCV(GridSearchCV):
             return
         estimator = clone(self.estimator).set_params(**self.best_params_)
         began = time.perf_counter()
-        self.best_estimator_ = estimator.fit(X, y, **weight_argument(estimator, sample_weight))
+        options = weight_argument(estimator, sample_weight) | checkpoint_argument(estimator, session)
+        self.best_estimator_ = estimator.fit(X, y, **options)
         self.refit_time_ = time.perf_counter() - began
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from ordsvm._typing import Floats
+from ordsvm.checkpoint import Keeper, State
 from ordsvm.result import Progress
 
 
@@ -23,6 +24,12 @@ class ValidationMonitor(Protocol):
 
     def examine(self, alpha: Floats, progress: Progress) -> Progress:
         """`progress` with the errors of this α, which is copied if it is kept."""
+
+    def state(self) -> State:
+        """What `restore` of another one needs to go on."""
+
+    def restore(self, state: State) -> None:
+        """Goes on from the state of another one."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,11 @@ class Control:
         Steps between two looks; 0: they come every fifth of a second.
     monitor : ValidationMonitor or None, default=None
         Follows the errors on validation samples.
+    last_resort : callable or None, default=None
+        Makes the solver that goes on where the first one gets nowhere; None: none does.
+    keeper : Keeper or None, default=None
+        Takes the states of the fit for a checkpoint, and has the one to go on from. Then max_iter counts the steps of
+        all calls, and time_limit the seconds of this one.
     """
 
     tol: float = 1e-3
@@ -57,3 +69,5 @@ class Control:
     n_threads: int = 1
     report_every: int = 0
     monitor: ValidationMonitor | None = None
+    last_resort: Callable[[], Any] | None = None
+    keeper: Keeper | None = None

@@ -21,6 +21,8 @@ from ordsvm.result import STATUSES, FitResult, Progress
 from ordsvm.solvers.control import Control
 
 LOOK_INTERVAL = 0.2  # seconds between two `Progress`
+ENDED_FROM_OUTSIDE = ("callback", "time_limit", "max_iter")
+THRESHOLDS = ("thresholds", "dual_thresholds")  # the arrays of a `Progress`
 LOOK_SHARE = 0.05  # of the time that looks may take, unless a number of steps is given
 
 
@@ -65,6 +67,7 @@ class Recorder:
         self.history: list[Progress] = []
         self.reserved = 0.0  # seconds of the time limit that the end of the fit will take
         self.started = time.perf_counter() if started is None else started
+        self._seconds_before = 0.0  # of earlier calls, where a checkpoint is gone on from
         self._solver = solver
         self._line = line
         self._next_look = self.started + LOOK_INTERVAL
@@ -75,18 +78,22 @@ class Recorder:
         return self.status != "converged"
 
     def seconds(self) -> float:
-        return time.perf_counter() - self.started
+        return self._seconds_before + time.perf_counter() - self.started
 
     def look_every(self, steps: int, first: int | None = None) -> None:
         """Looks after so many steps each, the first one at `first`; 0: by the clock."""
         self.report_every = steps
         self._next_step = steps if first is None else first
 
+    def hand_over(self, solver: Any) -> None:
+        """Another solver goes on: looks and result are its own from now on."""
+        self._solver, self.status = solver, "converged"
+
     def out_of_time(self) -> bool:
         """Whether the fit should end, be it for this or for another reason."""
         _core.check_ended()
         limit = self.control.time_limit
-        if limit is not None and not self.stopped and self.seconds() + self.reserved >= limit:
+        if limit is not None and not self.stopped and self.seconds() - self._seconds_before + self.reserved >= limit:
             self.status = "time_limit"
         return self.stopped
 
@@ -136,6 +143,20 @@ class Recorder:
             solver_options=_options(self._solver),
         )
 
+    @property
+    def may_go_on(self) -> bool:
+        """Whether a limit or a callback has ended the fit, so that another call may go on."""
+        return self.status in ENDED_FROM_OUTSIDE
+
+    def position(self) -> dict[str, Any]:
+        """The clock and the trace, for a checkpoint."""
+        return {"seconds": self.seconds(), "history": [_plain(progress) for progress in self.history]}
+
+    def resume(self, position: dict[str, Any]) -> None:
+        """Goes on from the position of an earlier call."""
+        self._seconds_before = float(position["seconds"])
+        self.history = [_progress_of(facts) for facts in position["history"]]
+
     def _progress(self, proof: Certificate, counts: Counts) -> Progress:
         return Progress(
             solver=self._solver.name,
@@ -149,7 +170,42 @@ class Recorder:
             kernel_rows=counts.kernel_rows,
             n_active=counts.n_active,
             thresholds=proof.thresholds,
+            dual_thresholds=proof.thresholds if proof.dual_thresholds is None else proof.dual_thresholds,
         )
+
+
+def facts_of(result: FitResult) -> dict[str, Any]:
+    """A result for a checkpoint, without its α and the options of its solver."""
+    plain = {name: _number(getattr(result, name)) for name in _plain_names(FitResult, {"alpha", "solver_options"})}
+    return plain | {"history": [_plain(progress) for progress in result.history]}
+
+
+def result_of(facts: dict[str, Any], alpha: Floats, solver: Any) -> FitResult:
+    """What `facts_of` was given."""
+    history = tuple(_progress_of(each) for each in facts["history"])
+    return FitResult(**{**facts, "history": history}, alpha=alpha, solver_options=_options(solver))
+
+
+def is_end(result: FitResult) -> bool:
+    """Whether a fit has ended by itself: after a limit or a callback another call may go on."""
+    return result.status not in ENDED_FROM_OUTSIDE
+
+
+def _plain(progress: Progress) -> dict[str, Any]:
+    plain = {name: _number(getattr(progress, name)) for name in _plain_names(Progress, set(THRESHOLDS))}
+    return plain | {name: np.asarray(getattr(progress, name), dtype=np.float64).tolist() for name in THRESHOLDS}
+
+
+def _progress_of(facts: dict[str, Any]) -> Progress:
+    return Progress(**(facts | {name: np.array(facts[name]) for name in THRESHOLDS}))
+
+
+def _plain_names(kind: type, without: set[str]) -> list[str]:
+    return [field.name for field in fields(kind) if field.name not in {"history", *without}]
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _options(solver: Any) -> dict[str, Any]:

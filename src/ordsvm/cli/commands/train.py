@@ -35,8 +35,10 @@ def train(
     """Train a model on the rows of a file and write it, with everything that prediction needs, to another."""
     job = prepare(data_options, options, parameters)
     machine = CalibratedOrdinal(job.machine) if calibrate else job.machine
-    fitted, stopped = fit(TableModel(machine, job.data.encoder, data_options.target), job)
+    fitted, stopped = fit(TableModel(machine, job.data.encoder, data_options.target), job, options.checkpoint)
     if stopped and not keep_partial:
+        if options.checkpoint is not None:
+            raise Interrupted(f"Interrupted: the same command goes on from {options.checkpoint!r}.")
         raise Interrupted("Interrupted: nothing was written; with --keep-partial the model so far is kept.")
     held_out = finish(fitted, job, options.output)
     if json:
@@ -47,7 +49,7 @@ def train(
         raise Interrupted(f"Interrupted: the model as far as it got is in {options.output!r}.")
 
 
-def fit(model: TableModel, job: TrainingJob) -> tuple[TableModel, bool]:
+def fit(model: TableModel, job: TrainingJob, checkpoint: str | None) -> tuple[TableModel, bool]:
     """Trains with a progress line; also whether Ctrl-C ended it."""
     rows, labels = job.data.take(job.train)
     machine = inner_machine(model.machine, fitted=False)
@@ -56,7 +58,7 @@ def fit(model: TableModel, job: TrainingJob) -> tuple[TableModel, bool]:
         set_callback(model.machine, line)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model.fit(rows, labels)
+            model.fit(rows, labels, checkpoint=checkpoint)
     set_callback(model.machine, None)
     for warning in caught:
         if not (was_stopped() and issubclass(warning.category, ConvergenceWarning)):

@@ -42,7 +42,7 @@ def tune(
     """
     check_metric(metric)
     job = prepare(data_options, options, parameters)
-    search = searched(job, folds, metric, jobs)
+    search = searched(job, folds, metric, jobs, options.checkpoint)
     fitted = winner(search, job.data, data_options.target)
     tried = tuning(search, metric)
     held_out = finish(fitted, job, options.output, tuning=tried)
@@ -71,8 +71,11 @@ class _CountingScorer:
         self._bar.advance(self._task)
         return score
 
+    def __repr__(self) -> str:
+        return f"{self._scorer!r}, counted"
 
-def searched(job: TrainingJob, folds: int, metric: str, jobs: int) -> OrdinalSearchCV:
+
+def searched(job: TrainingJob, folds: int, metric: str, jobs: int, checkpoint: str | None) -> OrdinalSearchCV:
     """The fitted search, with a progress bar on the way."""
     machine, encoder = job.machine, job.data.encoder
     steps = [("encoder", encoder), ("machine", machine)]
@@ -92,7 +95,7 @@ def searched(job: TrainingJob, folds: int, metric: str, jobs: int) -> OrdinalSea
         # Threads share the bar, and the core works without Python's lock.
         with parallel_config("threading"), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            search.fit(rows, labels)
+            search.fit(rows, labels, checkpoint=checkpoint)
     limited = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     if limited:
         note(f"{limited} fits met a limit before they converged; the winner's own proof is below.")

@@ -63,7 +63,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.encoder = encoder
         self.target = target
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Learn about the columns of X, then train the classifier.
 
         Parameters
@@ -74,6 +74,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights.
+        checkpoint : str, path-like, Checkpoint or None, default=None
+            A folder that keeps the fit of the classifier: the same call goes on from there.
 
         Returns
         -------
@@ -81,9 +83,10 @@ class TableModel(ClassifierMixin, BaseEstimator):
             The fitted model.
         """
         self.encoder_ = None if self.encoder is None else clone(self.encoder).fit(X)
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        given = {"sample_weight": sample_weight, "checkpoint": checkpoint}
+        options = {name: value for name, value in given.items() if value is not None}
         self.machine_ = clone(self.machine)
-        self.machine_.fit(self._first_features(X), y, **weight)
+        self.machine_.fit(self._first_features(X), y, **options)
         self.about_ = {}
         return self
 

@@ -6,6 +6,8 @@ import hashlib
 import io
 import lzma
 import os
+import shutil
+import tempfile
 import warnings
 import zipfile
 import zlib
@@ -133,6 +135,8 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
     if Path(path).is_dir():
         raise TableError(f"{name!r} is a folder: give the name of a file in it.")
     kind = kind or _kind(path)
+    if not Path(path).is_file():
+        return _from_pipe(path, kind)
     try:
         rows, labels = _svmlight(path) if kind == "svmlight" else (_frame(path, kind), None)
     except TableError:
@@ -142,6 +146,18 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
     if rows.shape[0] == 0:
         raise TableError(f"{name!r} has no rows: give a file with data.")
     return Table(rows, labels, Path(path).name, _fingerprint(path))
+
+
+def _from_pipe(path: str | os.PathLike[str], kind: str) -> Table:
+    """What can be read once only, such as a pipe, is copied to a file first."""
+    with tempfile.TemporaryDirectory(prefix="ordsvm-") as folder:
+        copy = Path(folder) / Path(path).name
+        with open(path, "rb") as source, copy.open("wb") as sink:
+            shutil.copyfileobj(source, sink)
+        try:
+            return read(copy, kind)
+        except TableError as error:
+            raise TableError(str(error).replace(str(copy), os.fspath(path))) from None
 
 
 def _kind(path: str | os.PathLike[str]) -> str:

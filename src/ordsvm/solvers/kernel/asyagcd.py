@@ -42,7 +42,8 @@ class AsyAGCD:
         Precision of cached rows of K. Scores are summed in float64 and recomputed from α before the end.
     shrink : {"block", "global"}, default="block"
         By which violations hinges are left out: "block", those of a thread's own hinges, after so many steps of its
-        own; "global", those of all threads, which meet after so many steps of all, as in the papers.
+        own; "global", those of all threads, which meet after so many steps of all, as in the papers; slower
+        where meetings weigh, on small data, and about as fast on larger (`python -m benchmarks asy-active`).
 
     Attributes
     ----------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from ordsvm.kernels import Custom, Kernel, KernelMatrix, Precomputed
 from ordsvm.problem import Problem
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.block.block import Block
+from ordsvm.solvers.kernel.kept import KeptProblems
 from ordsvm.solvers.kernel.run import Solver, solve
 from ordsvm.solvers.recorder import stopped_before_it_began
 from ordsvm.solvers.solution import Solution
@@ -37,7 +39,7 @@ class SharedMatrix:
     def of(cls, kernel: Kernel, samples: Any, cache_size: float) -> SharedMatrix:
         return cls(kernel, samples, cache_size, KernelMatrix.of(kernel, samples, cache_size))
 
-    def solve(self, problem: Problem, solver: Solver, control: Control, start: Floats | None) -> Solution:
+    def solve(self, solver: Solver, problem: Problem, control: Control, start: Floats | None) -> Solution:
         if control.monitor is None and isinstance(solver, Block) and not isinstance(self.kernel, Precomputed | Custom):
             small, samples = problem.restricted_to_its_samples()
             if len(samples) <= MOST_OWN_SAMPLES * problem.n_samples:
@@ -50,33 +52,39 @@ class SharedMatrix:
         return solve(problem, self.matrix, solver, control, start)
 
 
+Solve = Callable[[Problem, Control, Floats | None], Solution]
+
+
 def solve_each(
-    problems: Sequence[Problem],
-    starts: Sequence[Floats | None],
-    matrix: SharedMatrix,
-    solver: Solver,
-    control: Control,
+    problems: Sequence[Problem], starts: Sequence[Floats | None], solver: Any, control: Control, solve_one: Solve
 ) -> list[Solution]:
-    """One problem after the other.
+    """One problem after the other, by `solve_one`; what a checkpoint has of them is not solved again.
 
     max_iter is for each of them; time_limit is for all: what is left of it is divided among those to come. After a
     callback has stopped one, or all time is spent, the others stay at their start.
     """
     solutions: list[Solution] = []
-    for problem, start in zip(problems, starts, strict=True):
-        own, stopped_by = _share(control, solutions, len(problems) - len(solutions))
-        solution = matrix.solve(problem, solver, own, start)
+    began, kept = time.perf_counter(), KeptProblems(problems, solver, control.keeper)
+    for number, (problem, start) in enumerate(zip(problems, starts, strict=True)):
+        if (known := kept.solution(number)) is not None:
+            solutions.append(known)
+            continue
+        spent = time.perf_counter() - began if number else 0.0
+        own, stopped_by = _share(control, solutions, spent, len(problems) - number)
+        solution = solve_one(problem, replace(own, keeper=kept.keeper(number)), start)
         if stopped_by:
             solution = replace(solution, result=stopped_before_it_began(solution.result, stopped_by))
+        kept.add(number, solution)
         solutions.append(solution)
+    kept.finish()
     return solutions
 
 
-def _share(control: Control, solutions: Sequence[Solution], n_left: int) -> tuple[Control, str]:
+def _share(control: Control, solutions: Sequence[Solution], spent: float, n_left: int) -> tuple[Control, str]:
     """The limits of the next problem, and what keeps it at its start, if anything does."""
     stopped_by = ""
     if control.time_limit is not None:
-        left = control.time_limit - sum(solution.result.seconds for solution in solutions)
+        left = control.time_limit - spent
         control = replace(control, time_limit=left / n_left)
         stopped_by = "time_limit" if left <= 0 else ""
     if solutions and solutions[-1].result.status == "callback":

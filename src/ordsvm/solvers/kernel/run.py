@@ -11,6 +11,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
+from ordsvm.checkpoint import State
 from ordsvm.checks import Precision
 from ordsvm.kernels.matrix import KernelMatrix
 from ordsvm.problem import Certificate, Problem, Treatment
@@ -20,6 +21,8 @@ from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import Solution
 
 LEAST_TOLERANCE = 1e-9  # share of tol: a gap that does not close there will not close
+STEPS_BEFORE_LAST_RESORT = 50_000  # and for every hinge as many as follow: about the time that the last resort takes
+STEPS_OF_A_HINGE = 250
 
 
 class Solver(Protocol):
@@ -113,6 +116,8 @@ def solve(
         _require_determined_thresholds(problem)
     run = Run(problem, matrix, solver, control, start)
     solver.solve(run)
+    if control.last_resort is not None and run.gets_nowhere():
+        run.hand_over(control.last_resort())
     return run.solution()
 
 
@@ -156,6 +161,9 @@ class Run:
         self.recorder = Recorder(solver, control)
         self.n_iter = 0
         self.kernel_rows = 0
+        self._is_stalled = False
+        self._double_rows = self._starts_double = False  # whether float32 rows were not precise enough
+        start = self._resumed(start)
         self.scores_follow = True  # whether `score` is that of `alpha` whenever `report` is called
         self.alpha = np.zeros(len(problem.hinges)) if start is None else problem.repair(start)
         self.score = self.exact_scores() if self.alpha.any() else np.zeros(problem.n_samples)
@@ -165,7 +173,7 @@ class Run:
         seen = np.zeros(problem.n_samples) if start is None else problem.beta(self.alpha)
         self._seen = (seen, self.score.copy())
         self.active = np.array([len(problem.hinges)], dtype=np.int64)
-        self._earlier = (0, 0)
+        self._earlier = (self.n_iter, self.kernel_rows)
         self._proof: _Proof | None = None
         self._proof_time: ProofTime | None = None
         if control.time_limit is not None:
@@ -185,6 +193,9 @@ class Run:
         if not self.out_of_time() and self.recorder.look_is_due(self.n_iter):
             began = time.perf_counter()
             self.recorder.look(self._current_proof(), self._counts(), self.alpha, began)
+        keeper = self.control.keeper
+        if keeper is not None and keeper.due():
+            keeper.keep(self._state())
         return self.recorder.stopped
 
     def out_of_time(self) -> bool:
@@ -211,9 +222,12 @@ class Run:
         False where the core has handed over to another method before the end.
         """
         live = _core.LiveArrays(self.alpha, self.score, self.threshold, self.active, self.score_error)
-        steps = self.control.max_iter if self.control.max_iter >= 0 else np.iinfo(np.int64).max
-        for double_rows in (False, True) if precision == "float32" and self.matrix.fits_float else (True,):
-            limits = _core.Limits(self.control.tol, steps - self.n_iter, self.n_iter)
+        steps = self._step_limit()
+        in_float = precision == "float32" and self.matrix.fits_float and not self._starts_double
+        self._starts_double = False
+        for double_rows in (False, True) if in_float else (True,):
+            self._double_rows = double_rows and precision == "float32"
+            limits = _core.Limits(self.control.tol, max(0, steps - self.n_iter), self.n_iter)
             self._earlier = (self.n_iter, self.kernel_rows)
             self.recorder.look_every(self.report_every, first=self.n_iter + self.report_every)  # as the core counts
             outcome = solver(core_hinges(self.problem), self.matrix.cache(double_rows), limits, live, self, *options)
@@ -223,8 +237,34 @@ class Run:
             if outcome.status is not _core.Status.imprecise:
                 break
             self._restart_from_alpha()
-        self.close(outcome.status)
+        self._is_stalled = outcome.status is _core.Status.max_iter and not 0 <= self.control.max_iter <= self.n_iter
+        if not self._is_stalled:
+            self.close(outcome.status)
         return True
+
+    def _step_limit(self) -> int:
+        """max_iter, or how many steps a solver has before the last resort takes over."""
+        limit = self.control.max_iter if self.control.max_iter >= 0 else int(np.iinfo(np.int64).max)
+        if self.control.last_resort is None:
+            return limit
+        return min(limit, STEPS_BEFORE_LAST_RESORT + STEPS_OF_A_HINGE * len(self.problem.hinges))
+
+    def gets_nowhere(self) -> bool:
+        """Whether the solver has had its steps, or has ended without convergence though no limit was met."""
+        if self._is_stalled or self.control.monitor is not None:
+            return self._is_stalled
+        if self.recorder.status not in ("converged", "precision"):
+            return False
+        proof = self.certificate()
+        return not max(proof.relative_gap, proof.violation) <= self.control.tol
+
+    def hand_over(self, solver: Solver) -> None:
+        """Another solver goes on from here."""
+        self.matrix.release_rows()
+        self._earlier = (self.n_iter, self.kernel_rows)
+        self.recorder.hand_over(solver)
+        self.move_to(self.alpha, self.exact_scores())
+        solver.solve(self)
 
     def count(self, steps: int, kernel_rows: int) -> None:
         """How far a solver has got; `report` does this too."""
@@ -247,6 +287,8 @@ class Run:
             recorder.status = "max_iter"
         if status is _core.Status.imprecise:
             recorder.status = "precision"
+        if self.control.keeper is not None and recorder.may_go_on:
+            self.control.keeper.finish(self._state())
         if self.control.monitor is not None:
             if recorder.status not in ("callback", "early_stopping"):  # a look was the end
                 recorder.last_look(self._current_proof(), self._counts(), self.alpha)
@@ -259,6 +301,30 @@ class Run:
 
     def exact_scores(self) -> Floats:
         return self.matrix.product(self.problem.beta(self.alpha), self.control.n_threads)
+
+    # Checkpoints
+
+    def _state(self) -> State:
+        """Where the run is. Threads may be at work on α: each number of it is one that it has had."""
+        facts = {"n_iter": self.n_iter, "kernel_rows": self.kernel_rows, "double_rows": self._double_rows}
+        parts = {"run": State(facts | {"recorder": self.recorder.position()}, {"alpha": self.alpha.copy()})}
+        if self.control.monitor is not None:
+            parts["monitor"] = self.control.monitor.state()
+        return State.joined(parts)
+
+    def _resumed(self, start: Floats | None) -> Floats | None:
+        """The α of the checkpoint that the run goes on from, with all else that it has kept; or the given start."""
+        keeper = self.control.keeper
+        if keeper is None or keeper.resumed is None:
+            return start
+        parts = keeper.resumed.parts()
+        facts = parts["run"].facts
+        self.n_iter, self.kernel_rows = int(facts["n_iter"]), int(facts["kernel_rows"])
+        self._starts_double = bool(facts["double_rows"])
+        self.recorder.resume(facts["recorder"])
+        if self.control.monitor is not None:
+            self.control.monitor.restore(parts["monitor"])
+        return parts["run"].arrays["alpha"]
 
     # Proofs
 
@@ -276,9 +342,16 @@ class Run:
                 "kernel of broken degree needs gamma·x·y + coef0 ≥ 0."
             )
         if status == "converged" and not max(proof.relative_gap, proof.violation) <= self.control.tol:
-            status = "gap"
+            self._set_exact(self.exact_scores())  # those of a solver's own end may be estimates
+            proof = self.certificate()
+            status = "precision" if self._is_solved_but_for_rounding() else "gap"
         result = self.recorder.result(proof, Counts(self.n_iter, self.kernel_rows), self.alpha, status)
         return Solution(result, self.problem.beta(self.alpha), proof.thresholds)
+
+    def _is_solved_but_for_rounding(self) -> bool:
+        """Whether most of the gap is what scores may be off by, and not the kernel's."""
+        bare = self.problem.certificate(self.alpha, self.score)
+        return bare.violation <= self.control.tol and bare.gap <= 0.5 * self.certificate().gap
 
     def certificate(self) -> Certificate:
         """What `alpha` proves, if `score` is Kβ but for rounding and `score_error`. Kept, as `judge` and `solution`

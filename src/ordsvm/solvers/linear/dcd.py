@@ -11,13 +11,14 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats, Labels
+from ordsvm.checkpoint import State
 from ordsvm.checks import check_flag, check_number, check_seed_number, usable_threads
 from ordsvm.data.rows import block_of
 from ordsvm.linear_problem import LaneTable
 from ordsvm.problem import Certificate
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.losses import certificate, losses, weights
-from ordsvm.solvers.recorder import Counts, Recorder, progress_line
+from ordsvm.solvers.recorder import ENDED_FROM_OUTSIDE, Counts, Recorder, progress_line
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
 
@@ -217,9 +218,17 @@ class DCDRun:
         self._limit = control.max_iter if control.max_iter >= 0 else np.iinfo(np.int64).max
         self._next_epoch = control.report_every
         self._paused = False
+        if control.keeper is not None and control.keeper.resumed is not None:
+            self._resume(control.keeper.resumed)
 
     def to_the_end(self) -> str:
         """Runs until the gap is small enough or a limit is met, and returns which."""
+        end = self._to_the_end()
+        if end in ENDED_FROM_OUTSIDE:
+            self._keep(ends=True)
+        return end
+
+    def _to_the_end(self) -> str:
         while not self.recorder.out_of_time():
             until = min(self._limit, self._next_epoch) if self.control.report_every > 0 else self._limit
             if self.advance(until):
@@ -227,6 +236,7 @@ class DCDRun:
                     return end
             elif not self._paused and until == self._limit:
                 return "max_iter"
+            self._keep()
             if self.recorder.look_is_due(self.core.epochs) and self._look():
                 return self.recorder.status  # of the callback, or of the limit that the core was paused for
         return "time_limit"
@@ -239,7 +249,8 @@ class DCDRun:
     def report(self, epochs: int, kernel_rows: int) -> bool:
         """Called by the running core about twenty times a second; True makes it pause."""
         by_clock = self.control.report_every == 0
-        self._paused = self.recorder.out_of_time() or (by_clock and self.recorder.look_is_due(epochs))
+        keeps = self.control.keeper is not None and self.control.keeper.due()
+        self._paused = self.recorder.out_of_time() or keeps or (by_clock and self.recorder.look_is_due(epochs))
         return self._paused
 
     def certificate(self) -> Certificate:
@@ -255,6 +266,20 @@ class DCDRun:
         result = self.recorder.result(proof, Counts(self.core.epochs), beta.ravel(), status)
         coef, intercept = weights(self.samples.X, beta, thresholds=False, intercept=self.samples.bias)
         return LinearSolution(coef, intercept, DualVariables([beta]), result)
+
+    def _keep(self, ends: bool = False) -> None:
+        """Gives the checkpoint where the machines are, if that is due or a limit ends them."""
+        keeper = self.control.keeper
+        if keeper is not None and (ends or keeper.due()):
+            facts = {"eps": self.eps, "recorder": self.recorder.position()}
+            state = State(facts, {"beta": self.core.beta(), "position": self.core.position()})
+            (keeper.finish if ends else keeper.keep)(state)
+
+    def _resume(self, state: State) -> None:
+        self.eps = float(state.facts["eps"])
+        self.core.restore(state.arrays["beta"], state.arrays["position"])
+        self.recorder.resume(state.facts["recorder"])
+        self._next_epoch += self.core.epochs
 
     def _judge(self) -> str | None:
         """Where the paper's rule holds for every rank: how it ends, or None, and a smaller eps, for a large gap."""

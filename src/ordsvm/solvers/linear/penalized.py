@@ -5,12 +5,14 @@ All offsets are taken to be 1, and the hinges of samples of a rank to differ in 
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ordsvm._typing import Floats, Ints
+from ordsvm.checkpoint import Keeper, State
 from ordsvm.kernels import Linear
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate, Hinges, Problem
@@ -18,7 +20,7 @@ from ordsvm.result import FitResult
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.solve import solve_thresholds
-from ordsvm.solvers.recorder import continued
+from ordsvm.solvers.recorder import continued, facts_of, result_of
 from ordsvm.solvers.solution import LinearSolution, Solution
 
 NEXT_TOLERANCE = 0.1  # of the gap, as a share of the last one, where the violation is still above tol
@@ -27,10 +29,10 @@ BOUND_ROUNDINGS = 4  # by which the solver's bound of a variable may differ from
 
 
 def solve_penalized(
-    problem: Problem,
     codes: Ints,
     X: Any,
     solver: RankDCD,
+    problem: Problem,
     control: Control,
     start: Floats | None,
 ) -> Solution:
@@ -39,11 +41,13 @@ def solve_penalized(
     The solver stops by the gap only: where the violation is above tol then, it goes on to a finer one. max_iter counts
     passes over the samples.
     """
+    began = time.perf_counter()
     table, weight = _table(problem, codes)
+    kept = _KeptRuns(solver, control)
     variables = None if start is None else _signed(problem, start)
     begun = None if variables is None else (variables, -variables.sum(axis=0))
-    labels, current = codes.astype(np.int32), control
-    results: list[FitResult] = []
+    labels, results = codes.astype(np.int32), kept.results
+    current = replace(_finer(control, results, kept.tol, 0.0), keeper=kept.keeper(kept.tol))
     while True:
         found = solve_thresholds(X, labels, table, weight=weight, solver=solver, control=current, start=begun)
         results.append(found.result)
@@ -51,7 +55,9 @@ def solve_penalized(
         is_solved = max(proof.violation, proof.relative_gap) <= control.tol
         if is_solved or not found.result.converged or current.tol <= LEAST_TOLERANCE:
             break
-        current, begun = _finer(control, current, results), (found.beta.array(), found.intercept)
+        begun = found.beta.array(), found.intercept
+        tol = max(LEAST_TOLERANCE, NEXT_TOLERANCE * current.tol)
+        current = replace(_finer(control, results, tol, time.perf_counter() - began), keeper=kept.keeper(tol))
     status = "converged" if is_solved else "precision" if found.result.converged else found.result.status
     return Solution(continued(results, status, proof, alpha), problem.beta(alpha), proof.thresholds)
 
@@ -68,14 +74,38 @@ def _proof(problem: Problem, found: LinearSolution, X: Any) -> tuple[Floats, Cer
     return alpha, problem.certificate(alpha, Linear().scores(X, X, beta))
 
 
-def _finer(control: Control, current: Control, results: list[FitResult]) -> Control:
+class _KeptRuns:
+    """The runs at ever finer tolerances, as a checkpoint keeps them: the results of those before, and the present one.
+
+    results, tol   those of an earlier call, and the tolerance of the run that it was in
+    """
+
+    def __init__(self, solver: RankDCD, control: Control) -> None:
+        self._keeper = control.keeper
+        self.tol, self.results, self._resumed = control.tol, list[FitResult](), None
+        if control.keeper is not None and control.keeper.resumed is not None:
+            parts = control.keeper.resumed.parts()
+            facts, self._resumed = parts["runs"].facts, parts["run"]
+            self.tol = float(facts["tol"])
+            self.results = [result_of(each, np.empty(0), solver) for each in facts["results"]]
+
+    def keeper(self, tol: float) -> Keeper | None:
+        """For the next run, to this tolerance."""
+        if self._keeper is None:
+            return None
+        facts = {"tol": tol, "results": [facts_of(result) for result in self.results]}
+        resumed, self._resumed = self._resumed, None
+        return self._keeper.part(resumed, lambda state: State.joined({"runs": State(facts), "run": state}))
+
+
+def _finer(control: Control, results: list[FitResult], tol: float, spent: float) -> Control:
     """What is left of the limits, for a gap that is nearer to 0."""
-    passes, seconds = sum(result.n_iter for result in results), sum(result.seconds for result in results)
+    passes = sum(result.n_iter for result in results)
     return replace(
-        current,
-        tol=max(LEAST_TOLERANCE, NEXT_TOLERANCE * current.tol),
+        control,
+        tol=tol,
         max_iter=control.max_iter if control.max_iter < 0 else max(0, control.max_iter - passes),
-        time_limit=None if control.time_limit is None else max(1e-9, control.time_limit - seconds),
+        time_limit=None if control.time_limit is None else max(1e-9, control.time_limit - spent),
     )
 
 

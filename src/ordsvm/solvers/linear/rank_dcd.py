@@ -11,6 +11,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
+from ordsvm.checkpoint import State
 from ordsvm.checks import check_number, check_seed_number
 from ordsvm.data.rows import RowSource
 from ordsvm.problem import Certificate
@@ -149,7 +150,10 @@ class Descent:
     def run(self, start: tuple[Floats, Floats] | None = None) -> LinearSolution:
         """From dual variables and biases `start`, or from 0."""
         aim, failures, best = self.control.tol, 0, np.inf
-        proof = self._start_from(start) if start is not None else None
+        resumed = None if self.control.keeper is None else self.control.keeper.resumed
+        proof = self._start_from(start) if start is not None and resumed is None else None
+        if resumed is not None:
+            proof = self._resume(resumed)
         while proof is None or not self._good_enough(proof):
             if proof is not None:
                 self._go_on(proof, precise=self.precise or failures > 2)
@@ -188,6 +192,7 @@ class Descent:
                 self.recorder.look(seen, self._counts())
             # Samples are seen before they move. Measured on text, eight problems, all passes: the gap in the end lies
             # between what this pass has seen and what the next one will, and close to their geometric mean.
+            self._keep(dual=self.dual)
             self._now = relative * min(1.0, relative / self._seen_before) ** 0.5
             self._seen_before = max(relative, 1e-300)
             if self._now <= aim:
@@ -205,6 +210,7 @@ class Descent:
             self.machine.descend(block, samples, parts, due / parts, self.control.n_threads, self, whole)
             if self.report(self.n_iter, 0):  # the core does not call it in a short pass
                 break
+            self._keep(dual=None)
         self._pass_seconds = time.perf_counter() - began
 
     def _change_if_stuck(self, gap: float, gain: float) -> None:
@@ -230,6 +236,41 @@ class Descent:
         self._prove()
         self._start_anew()
         self._least = (np.inf, self.n_iter)
+
+    def _keep(self, dual: float | None, ends: bool = False) -> None:
+        """Gives the checkpoint where the descent is, if that is due or a limit ends it; `dual`: the objective, unless
+        visits since the last sums have raised it."""
+        keeper = self.control.keeper
+        if keeper is None or not (ends or keeper.due()):
+            return
+        facts = {
+            "n_iter": self.n_iter,
+            "rho": self.solver.rho,
+            "precise": self.precise,
+            "dual": dual,
+            "random": self.random.bit_generator.state,
+            "recorder": self.recorder.position(),
+        }
+        variables = self.machine.variables(self.source.n_samples)
+        if not self.precise:
+            variables = variables.astype(np.float32)  # as the core has them
+        state = State(facts, {"variables": variables, "biases": self.machine.biases()})
+        (keeper.finish if ends else keeper.keep)(state)
+
+    def _resume(self, state: State) -> _core.LinearCertificate | None:
+        """Goes on from the state of an earlier call; with a proof where the objective is not in it."""
+        facts = state.facts
+        self.n_iter, self.precise = int(facts["n_iter"]), bool(facts["precise"])
+        self.solver = replace(self.solver, rho=facts["rho"])
+        self.random.bit_generator.state = facts["random"]
+        self.recorder.resume(facts["recorder"])
+        self.machine = self.make(self.solver, self.precise)
+        self._continue_with(self.machine, state.arrays["variables"].astype(np.float64), state.arrays["biases"])
+        self._least = (np.inf, self.n_iter)
+        if facts["dual"] is None:
+            return self._prove()
+        self.dual = float(facts["dual"])
+        return None
 
     def _prove(self) -> _core.LinearCertificate:
         self.machine.begin_proof()
@@ -287,6 +328,8 @@ class Descent:
         certificate = certificate_of(proof, self.machine.biases())
         is_solved = certificate.relative_gap <= self.control.tol and self.recorder.status != "callback"
         status = "converged" if is_solved else self.recorder.status
+        if not is_solved and self.recorder.may_go_on:
+            self._keep(dual=certificate.dual, ends=True)
         result = self.recorder.result(certificate, self._counts(), np.empty(0), status)
         coef, biases = self.machine.take_weights(), self.machine.biases()
         return LinearSolution(coef, biases, DualVariables(self.machine.take_variables(self.source.n_samples)), result)

@@ -192,7 +192,7 @@ class Systems:
     def _all_thresholds(self, point: Point, b: Floats) -> Floats:
         """Of all thresholds: those that the system has not determined are the best for these scores."""
         if np.isnan(b).any():
-            best = self._problem.best_thresholds(point.alpha, point.score)
+            best = self._problem.best_thresholds(point.score)
             return np.where(np.isnan(b[self._group]), best, b[self._group])
         return b[self._group]
 

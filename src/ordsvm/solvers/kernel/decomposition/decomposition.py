@@ -182,6 +182,7 @@ class Scheme:
         self.rows_before = self.cache.rows_computed
         self.random = np.random.default_rng(options.seed)
         self.steps = 0
+        self.steps_before = run.n_iter  # of earlier calls, where a checkpoint is gone on from
         self.near_bound = NEAR_BOUND if options.step == "diminishing" else 0.0
 
     def work(self) -> _core.Status:
@@ -209,7 +210,7 @@ class Scheme:
                 tol, recomputations = judged, 0
             if recomputations > MAX_RECOMPUTATIONS:
                 return _core.Status.imprecise
-            if 0 <= run.control.max_iter <= self.steps:
+            if 0 <= run.control.max_iter <= self.steps_before + self.steps:
                 return _core.Status.max_iter
             if self._stop():
                 raise Stopped
@@ -265,9 +266,9 @@ class Scheme:
 
     def _thresholds(self) -> Floats:
         """b for the gradient along feasible directions; free thresholds: any would do, so one that makes it small."""
-        if self.problem.treatment is Treatment.ORDERED:
-            return np.zeros(self.problem.n_thresholds)
-        return self.problem.best_thresholds(self.run.alpha, self.run.score)
+        if self.problem.treatment is Treatment.FREE:
+            return self.problem.best_thresholds(self.run.score)
+        return self.problem.dual_thresholds(self.run.alpha)
 
     def _subproblems(self, look: Look, tol: float) -> list[tuple[Ints, bool]]:
         """S.1 and S.2: the subproblems to solve, and whether they own μ."""

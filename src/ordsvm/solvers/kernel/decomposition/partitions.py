@@ -42,7 +42,7 @@ class Look:
         self.may_fall = np.where(h.sign > 0, above_zero, below_cap)
         self.is_box = problem.treatment in (Treatment.NONE, Treatment.PENALIZED)
         if self.is_box:
-            below = problem.best_thresholds(alpha, score)[h.threshold] - self.level
+            below = problem.dual_thresholds(alpha)[h.threshold] - self.level
             self.projected = np.where(self.may_rise, below, 0.0).clip(0.0) + np.where(self.may_fall, -below, 0.0).clip(
                 0.0
             )

@@ -31,7 +31,7 @@ from ordsvm.problem import Treatment
 from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.kernel.interior_point.central_path import CentralPath
 from ordsvm.solvers.kernel.interior_point.crossover import Crossover, feasible
-from ordsvm.solvers.kernel.interior_point.kernel_system import kernel_system
+from ordsvm.solvers.kernel.interior_point.kernel_system import is_semidefinite, kernel_system
 from ordsvm.solvers.kernel.interior_point.scaled_problem import ScaledProblem
 from ordsvm.solvers.kernel.run import Run
 
@@ -68,7 +68,7 @@ class InteriorPoint:
     `n_iter` counts iterations. `solver="auto"` goes on with this solver where another one gets nowhere. A start
     (`warm_start`) serves as the answer if it is one already; otherwise the method begins anew, as iterates near bounds
     are poor starts for it. The kernel has to be positive semidefinite; for another one the method solves the problem of
-    its semidefinite part, and the result says "precision" or "gap".
+    its semidefinite part, and the result says "gap".
 
     References
     ----------
@@ -136,7 +136,7 @@ class Search:
         if self._is_optimal(self._run.alpha.copy()):
             return _core.Status.converged
         if not self._prepare():
-            return _core.Status.imprecise
+            return self._without_convergence()
         with np.errstate(all="ignore"):  # overflow ends the search
             return self._follow()
 
@@ -145,10 +145,12 @@ class Search:
         run, n = self._run, len(self._samples)
         K = run.matrix.part(self._samples, self._samples, run.control.n_threads)
         unit = float(K.diagonal().mean()) or 1.0
+        self._is_semidefinite = unit > 0.0 or not np.isfinite(unit)
         if not np.isfinite(K).all() or unit < 0.0:
             return False
         K /= unit
         self._kernel = kernel_system(K, n * sys.float_info.epsilon)
+        self._is_semidefinite = is_semidefinite(K, self._kernel)
         self._path = CentralPath(ScaledProblem.of(self._problem, unit), self._kernel)
         return True
 
@@ -182,7 +184,16 @@ class Search:
             least, since = (mu, 0) if mu < 0.5 * least else (least, since + 1)
             if since >= PATIENCE or left <= LEAST_COMPLEMENTARITY:
                 break
-        return _core.Status.imprecise
+        return self._without_convergence()
+
+    def _without_convergence(self) -> _core.Status:
+        """For an indefinite K the end of the method, which is one of another problem: its gap shows that, with the
+        scores of K in place of those of its factors."""
+        if self._is_semidefinite:
+            return _core.Status.imprecise
+        alpha = self._run.alpha.copy()
+        self._run.move_to(alpha, self._scores(alpha))
+        return _core.Status.converged
 
     def _keep_iterate(self) -> None:
         """The iterate, made feasible, is what looks see; its scores come from the factors of K."""

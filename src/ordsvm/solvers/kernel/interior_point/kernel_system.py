@@ -17,6 +17,7 @@ from ordsvm._typing import Floats
 
 LOW_RANK = 0.55  # share of n up to which n·rank² costs less than n³/3
 LEAST_RIDGE = 1e-9  # of D beside the diagonal of K, for K + D to be factored
+FACTOR_ERROR = 1e-9  # of a value of K
 RIDGES = (0.0, 1e-15, 1e-13, 1e-11)  # shares of the diagonal, tried one after the other
 
 
@@ -100,6 +101,14 @@ class DenseKernel:
 
     def product(self, beta: Floats) -> Floats:
         return self._K @ beta
+
+
+def is_semidefinite(K: Floats, kernel: KernelSystem) -> bool:
+    """Whether the factors of K make K again, judged by a product with a random vector."""
+    probe = np.random.default_rng(0).normal(size=len(K))
+    scores = K @ probe
+    apart = np.abs(scores - kernel.product(probe)).max(initial=0.0)
+    return bool(apart <= FACTOR_ERROR * np.abs(K).max(initial=0.0) * len(K))
 
 
 def kernel_system(K: Floats, rounding: float) -> KernelSystem:

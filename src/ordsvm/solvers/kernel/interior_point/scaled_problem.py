@@ -1,7 +1,8 @@
 """The problem in units of its own, so that the constants of the method are plain numbers.
 
 With K = κ·K' and scores f = ω·f', ω the largest offset, the problem in K', f', b' = b/ω and α' = α·κ/ω is the same one:
-caps become c·κ/ω, and the weight p of ½‖b‖² becomes κ. Answers stay as they are, for features of any scale.
+caps become c·κ/ω, and the weight p of ½‖b‖² becomes κ. Answers stay as they are, for features of any scale. The other
+solvers have no such units: a step to the minimum along a hinge or a pair is the same in all of them.
 """
 
 from __future__ import annotations

@@ -45,6 +45,7 @@ MOST_STEPS = 6  # of a stage
 LOOSE, TIGHT = 0.1, 0.02  # accuracy of systems, far from the end and near it
 MOST_STAGES_WITHOUT_GAIN = 40
 STAGES_BEFORE_TRIAL = 6  # without gain, after which the exact certificate is tried: it may have better thresholds
+FEW_VALUES = 5e8  # of K, up to which scores are computed anew in float64 after every stage where products are rounded
 NO_MOVE = 1e-3  # share of the tolerance
 
 
@@ -181,7 +182,7 @@ class Method:
         """β of the α to start from, and thresholds that suit its scores."""
         alpha, score = self.run.alpha, self.run.score
         array = self.library.array
-        b = np.zeros(0) if self.problem.treatment is Treatment.NONE else self.problem.best_thresholds(alpha, score)
+        b = np.zeros(0) if self.problem.treatment is Treatment.NONE else self.problem.best_thresholds(score)
         return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), array(b))
 
     def _carried(self, level: Level, start: Iterate) -> Iterate:
@@ -225,14 +226,15 @@ class Stages:
         while True:
             is_full, direction = self._stage()
             judged = self.level.judge(self.stage, self.at)
-            is_stuck = n_without_gain % STAGES_BEFORE_TRIAL == STAGES_BEFORE_TRIAL - 1
+            is_stuck = n_without_gain >= STAGES_BEFORE_TRIAL and judged.relative_gap <= self.tol
             if (self._is_good(judged) or is_stuck) and self._certify(judged):
                 return _core.Status.converged
             if self._report(judged):
                 return _core.Status.stopped
             if self._is_over_limit():
                 return _core.Status.max_iter
-            n_without_gain = 0 if judged.violation < 0.9 * best else n_without_gain + 1
+            gains = judged.violation < 0.9 * best or self.stage.width > self.floor
+            n_without_gain = 0 if gains else n_without_gain + 1
             best = min(best, judged.violation)
             if n_without_gain > MOST_STAGES_WITHOUT_GAIN:
                 self._put(judged)
@@ -286,6 +288,8 @@ class Stages:
         elif judged.violation > 0.4 * self.violation:
             width = max(0.5 * width, self.least)
             self.floor = width
+        if self.level.size**2 <= FEW_VALUES and self.stage.library.fuses:
+            self.at = self.at._replace(score=self.level.scores(self.at.beta, exact=True))
         self.level.term.next_stage(self.at.b, direction.curvature)
         self.stage = Stage(self.stage.library, self.stage.columns, judged.alpha, width)
         self.violation = judged.violation
@@ -305,7 +309,7 @@ class Stages:
         if max(proof.relative_gap, proof.violation) <= self.tol:
             return True
         beta = self.method.library.array(self.method.problem.beta(run.alpha)[self.method.order])
-        error = float(abs(exact - self.at.score).max())
+        error = float(abs(exact - judged.score).max())
         self.at = Iterate(beta, exact, judged.b)
         self.stage = Stage(self.stage.library, self.stage.columns, judged.alpha, max(self.stage.width, 8 * error))
         return False

@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 FOLDERS := cpp/base cpp/simd cpp/parallel cpp/kernels cpp/kernels/tiles cpp/optimality cpp/solvers cpp/solvers/parsmo \
-  cpp/solvers/async cpp/solvers/block cpp/solvers/full_kernel cpp/linear cpp/prediction cpp/bindings
+  cpp/solvers/async cpp/solvers/block cpp/solvers/full_kernel cpp/linear cpp/linear/interior_point \
+  cpp/prediction cpp/bindings
 NATIVE := $(wildcard $(FOLDERS:%=%/*.hpp) $(FOLDERS:%=%/*.cpp))
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 

@@ -40,6 +40,7 @@ REGISTRY = (
     "soak",
     "streaming",
     "svor-agreement",
+    "tall",
 )
 
 

@@ -291,7 +291,7 @@ def no_solver(monkeypatch):
 
 BAD_PARAMETERS = [
     ("C", [0, -1, np.nan, np.inf, "1", None, True], r"C=.*not valid: give a positive number"),
-    ("tol", [0.0, -1e-3, np.nan, None], r"tol=.*not valid: give a positive number"),
+    ("tol", [0.0, -1e-3, np.nan, "1"], r"tol=.*not valid: give a positive number"),
     ("time_limit", [0, -1.0, "1"], r"time_limit=.*not valid: give a positive number"),
     ("max_iter", [-2, 1.5, None], r"max_iter=.*not valid: give -1 \(no limit\) or a whole number"),
     ("loss", ["log", None, 1], r"loss=.*unknown: give '.*' or 'squared_"),

@@ -60,7 +60,7 @@ def test_a_limit_that_came_late_is_none(model):
 def hard(model):
     """Takes much longer than the limits of the tests."""
     X, y = data(model, seed=97, n=3000, n_features=30)
-    return model(C=1e4, tol=1e-12, max_iter=-1), X, y
+    return model(C=1e4, tol=1e-12, max_iter=-1, solver="rank-dcd"), X, y
 
 
 @every_machine

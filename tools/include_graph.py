@@ -28,6 +28,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "solvers/block": ("base", "simd", "parallel", "kernels", "kernels/tiles", "optimality"),
     "solvers/full_kernel": ("base", "simd", "parallel", "kernels", "kernels/tiles", "optimality", "solvers/block"),
     "linear": ("base", "simd", "parallel"),
+    "linear/interior_point": ("base", "simd", "parallel", "linear"),
     "prediction": ("base", "simd", "parallel", "kernels"),
     "bindings": (
         "base",
@@ -42,6 +43,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "solvers/block",
         "solvers/full_kernel",
         "linear",
+        "linear/interior_point",
         "prediction",
     ),
 }

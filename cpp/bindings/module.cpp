@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   ordsvm::bind_block(m);
   ordsvm::bind_linear(m);
   ordsvm::bind_dcd(m);
+  ordsvm::bind_feature_system(m);
   ordsvm::bind_prediction(m);
   ordsvm::bind_full_kernel(m);
 }

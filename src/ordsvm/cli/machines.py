@@ -77,7 +77,7 @@ def solver_options(solver: str | None, given: list[str]) -> Any:
     """The solver's name, or its options object where NAME=VALUE pairs were given."""
     if not given:
         return solver
-    kinds = {**SOLVERS, **LINEAR_SOLVERS}
+    kinds = LINEAR_SOLVERS | SOLVERS  # of one name it is the one that has options
     kind: Any = kinds.get(solver or "")
     if kind is None:
         raise ValueError(f"--solver-option needs a --solver: one of {', '.join(kinds)}.")
@@ -140,7 +140,7 @@ def _documentation(kind: type, name: str) -> str:
         return ""
     first = re.split(r"(?<=[.;:])\s", " ".join((parameter.description or "").split()))[0].rstrip(".;:")
     choices = re.findall(r'"([\w-]+)"', parameter.type_name or "")
-    choices = ["auto", *SOLVERS, *LINEAR_SOLVERS] if name == "solver" else choices
+    choices = ["auto", *(SOLVERS | LINEAR_SOLVERS)] if name == "solver" else choices
     about_python = first.startswith(("A callable", "A name such as", '"'))  # what a command line can't say, or repeats
     return ". ".join([f"One of {', '.join(choices)}"] * bool(choices) + [first] * (not about_python))
 

@@ -24,8 +24,8 @@ class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
         Multiplies C for the samples of a class.
     categories : sequence or None, default=None
         The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
-    tol : float, default=0.01
-        Training stops when the relative duality gap is at most this.
+    tol : float or None, default=None
+        Training stops when the relative duality gap is at most this; None is 0.01.
     max_iter : int, default=1000
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
@@ -110,8 +110,8 @@ class LinearNPSVOR(DistributedMachine, estimators.LinearNPSVOR):
         Multiplies C1 and C2 for the samples of a class.
     categories : sequence or None, default=None
         The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
-    tol : float, default=0.01
-        Training stops when the relative duality gap is at most this.
+    tol : float or None, default=None
+        Training stops when the relative duality gap is at most this; None is 0.01.
     max_iter : int, default=1000
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
@@ -182,8 +182,8 @@ class LinearSVC(DistributedMachine, estimators.LinearSVC):
         Whether the scores have intercepts. They are penalised: with features far from 0, centre them.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the samples of a class.
-    tol : float, default=0.01
-        Training stops when the relative duality gap is at most this.
+    tol : float or None, default=None
+        Training stops when the relative duality gap is at most this; None is 0.01.
     max_iter : int, default=1000
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
@@ -254,8 +254,8 @@ class LinearSVR(DistributedMachine, estimators.LinearSVR):
         Whether errors beyond epsilon are squared.
     fit_intercept : bool, default=True
         Whether the scores have intercepts. They are penalised: with features far from 0, centre them.
-    tol : float, default=0.01
-        Training stops when the relative duality gap is at most this.
+    tol : float or None, default=None
+        Training stops when the relative duality gap is at most this; None is 0.01.
     max_iter : int, default=1000
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None

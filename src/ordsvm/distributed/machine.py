@@ -26,7 +26,7 @@ from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask, check_target, formulate
 from ordsvm.estimators.validation import check_seed, class_weights
 from ordsvm.labels import Ranks
-from ordsvm.solvers.auto import Work, auto, is_auto
+from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.linear.rank_dcd import FINEST_FLOAT
 from ordsvm.solvers.solution import LinearSolution
@@ -140,7 +140,7 @@ class DistributedMachine(LinearMachine):
         if self.warm_start:
             raise ValueError("warm_start=True is not possible with distributed rows: leave it out.")
 
-    def _choose_solver(self, seed: int | None = None) -> Any:
+    def _choose_solver(self, seed: int | None = None, rows: LinearRows | None = None) -> Any:
         if is_auto(self.solver):
             solver = auto(Work("distributed"))
             return solver if seed is None else replace(solver, seed=seed)
@@ -202,7 +202,7 @@ class DistributedMachine(LinearMachine):
             n_features=summaries[0].n_features,
             intercept=bool(self.fit_intercept),
             squared=self._is_squared(),
-            precise=float(self.tol) < FINEST_FLOAT,
+            precise=self._tolerance(None) < FINEST_FLOAT,
         )
 
     def _divided(

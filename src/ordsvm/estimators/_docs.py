@@ -120,12 +120,14 @@ LINEAR = (
         Whether losses are squared.
     fit_intercept : bool, default=True
         Whether there is an intercept. It is penalised: with features far from 0, centre them.
-    tol : float, default=0.01
-        Training stops when the relative duality gap is at most this.
+    tol : float or None, default=None
+        Training stops when the relative duality gap is at most this; None is 1e-3 for dense samples and 0.01 for sparse
+        ones and for rows on disk. The weights are then within √(2 · result_.gap) of the optimal ones.
     max_iter : int, default=1000
         The largest number of passes over the samples; -1 for no limit.
-    solver : {"auto", "rank-dcd"} or RankDCD, default="auto"
-        A name, or an options object.
+    solver : {"auto", "rank-dcd", "interior-point"} or solver object, default="auto"
+        A name, or an options object: `RankDCD` for many features, above all sparse ones, `LinearInteriorPoint` for many
+        samples of few features, whatever C.
     verbose : bool, default=False
         Whether to write a line about every pass to stderr, or several a second where passes are short.
     n_threads : int or None, default=None

@@ -88,7 +88,7 @@ class Fit:
         machine._recover(self, solution)
         machine._fingerprint = self.task.fingerprint()
         if machine.result_.status not in ("converged", "early_stopping"):
-            machine._warn(machine.result_)
+            machine._warn(machine.result_, machine._tolerance(self.X))
         return machine
 
 
@@ -151,7 +151,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
-        check_positive("tol", self.tol)
+        self._check_tol()
         check_max_iter(self.max_iter)
         check_callback(self.callback)
         usable_threads(self.n_threads)
@@ -196,9 +196,16 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         """What `validate_data` lets through as samples."""
         return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
-    def _control(self, keeper: Keeper | None = None) -> Control:
+    def _check_tol(self) -> None:
+        check_positive("tol", self.tol)
+
+    def _tolerance(self, X: Any) -> float:
+        """tol, for these samples."""
+        return float(self.tol)
+
+    def _control(self, keeper: Keeper | None = None, X: Any = None) -> Control:
         return Control(
-            tol=float(self.tol),
+            tol=self._tolerance(X),
             max_iter=check_max_iter(self.max_iter),
             time_limit=self.time_limit,
             callback=self._all_callbacks(),
@@ -225,7 +232,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         """How far the fit got in what tol is about."""
         return f"relative gap {result.relative_gap:.2g} and violation {result.violation:.2g}"
 
-    def _warn(self, result: FitResult) -> None:
+    def _warn(self, result: FitResult, tol: float) -> None:
         remedy = {
             "max_iter": "raise max_iter",
             "time_limit": "raise time_limit",
@@ -235,7 +242,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         }[result.status]
         warnings.warn(
             f"{type(self).__name__} was stopped by {result.status} after {result.n_iter} {self._unit} with "
-            f"{self._reached(result)} against tol={self.tol:g}: {remedy}, raise tol, lower C or standardise the "
+            f"{self._reached(result)} against tol={tol:g}: {remedy}, raise tol, lower C or standardise the "
             "features.",
             ConvergenceWarning,
             stacklevel=caller_level(),

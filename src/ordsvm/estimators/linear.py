@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -28,13 +28,18 @@ from ordsvm.estimators.base import (
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
-from ordsvm.solvers.auto import Work, auto, is_auto
+from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
+from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.kept import solve_or_recall
 from ordsvm.solvers.linear.losses import Losses, losses
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
-from ordsvm.solvers.registry import check_linear_solver
+from ordsvm.solvers.registry import check_linear_solver, with_seed
 from ordsvm.solvers.solution import LinearSolution
+
+# What tol=None is. On dense rows the interior-point method takes two or three iterations more for the finer one; on
+# text coordinate descent comes to the coarser one in a few passes, and to the finer one in several times as many.
+DENSE_TOL, SPARSE_TOL = 1e-3, 1e-2
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class LinearMachine(Machine):
     n_iter_: int
     _unit = "passes over the samples"
     _loss_names: ClassVar[tuple[str, str]] = ("hinge", "squared_hinge")
-    _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd",)
+    _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd", "interior-point")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -125,12 +130,27 @@ class LinearMachine(Machine):
         check_seed(self.random_state)
         self._choose_solver()
 
-    def _choose_solver(self, seed: int | None = None) -> Any:
-        """The solver, with this seed unless it is None."""
+    def _check_tol(self) -> None:
+        if self.tol is not None:
+            super()._check_tol()
+
+    def _tolerance(self, X: Any) -> float:
+        if self.tol is not None:
+            return float(self.tol)
+        return DENSE_TOL if isinstance(X, np.ndarray) else SPARSE_TOL
+
+    def _choose_solver(self, seed: int | None = None, rows: LinearRows | None = None) -> Any:
+        """The solver, with this seed unless it is None; "auto" is decided by the rows, where there are any."""
         if is_auto(self.solver):
-            solver = auto(Work("linear"))
-            return solver if seed is None else replace(solver, seed=seed)
+            return with_seed(auto(Work("linear", rows=rows)), seed)
         return check_linear_solver(self.solver, self._solvers, seed)
+
+    def _rows(self, X: Any, task: LinearTask) -> LinearRows | None:
+        if isinstance(X, RowStore):
+            return None
+        n_vectors = 1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes
+        weight = 1.0 if task.weight is None else float(np.mean(task.weight))
+        return LinearRows.of(X, n_vectors, weight * float(task.widths().max()), self._tolerance(X))
 
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, RowStore):
@@ -146,7 +166,7 @@ class LinearMachine(Machine):
         return store
 
     def _require_a_solver_of_streams(self) -> None:
-        if not isinstance(self._choose_solver(), RankDCD):
+        if not isinstance(self._choose_solver(), RankDCD | LinearInteriorPoint):
             raise ValueError(f"solver={shortened(self.solver)} needs all rows in memory: use 'rank-dcd'.")
 
     def _check_new_data(self, X: Any) -> Any:
@@ -160,12 +180,12 @@ class LinearMachine(Machine):
 
     def _solve(self, X: Any, task: LinearTask, keeper: Keeper | None = None) -> LinearSolution:
         seed = None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
-        solver = self._choose_solver(seed)
+        solver = self._choose_solver(seed, self._rows(X, task) if is_auto(self.solver) else None)
         options: dict[str, Any] = {
             "weight": task.weight,
             "squared": self._is_squared(),
             "solver": solver,
-            "control": self._control(keeper),
+            "control": self._control(keeper, X),
             "start": self._start(task),
         }
         if isinstance(task.table, ThresholdTable):

@@ -48,9 +48,10 @@ class LinearNPSVOR(RankScores, LinearMachine):
     {tol}
     {max_iter}
     {time_limit}
-    solver : {"auto", "rank-dcd", "dcd-1", "dcd-2"} or solver object, default="auto"
-        "auto" is "rank-dcd"; "dcd-1" and "dcd-2" are the paper's, for loss="hinge". Options go into `RankDCD`, `DCD1`
-        or `DCD2`. The paper's solvers start from 0 whatever warm_start is.
+    solver : {"auto", "rank-dcd", "interior-point", "dcd-1", "dcd-2"} or solver object, default="auto"
+        `RankDCD` for many features, above all sparse ones, `LinearInteriorPoint` for many samples of few features,
+        whatever C; "dcd-1" and "dcd-2" are the paper's, `DCD1` and `DCD2`, for loss="hinge". The paper's solvers start
+        from 0 whatever warm_start is.
     {warm_start}
     {callback}
     {verbose}
@@ -62,6 +63,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
     {classes_}
     coef_ : ndarray of shape (n_classes, n_features_in_)
         Weights of the features in the score of every rank.
+        With `intercept_` at most √(2 · result_.gap) from the optimal ones.
     intercept_ : ndarray of shape (n_classes,)
         Added to the scores.
     {result_}
@@ -91,7 +93,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
     (2, 3)
     """
 
-    _solvers = ("rank-dcd", "dcd-1", "dcd-2")
+    _solvers = ("rank-dcd", "interior-point", "dcd-1", "dcd-2")
 
     def __init__(
         self,
@@ -105,7 +107,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
         fit_intercept: bool = True,
         class_weight: Any = None,
         categories: Any = None,
-        tol: float = 0.01,
+        tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
         solver: Any = "auto",

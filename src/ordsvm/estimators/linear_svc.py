@@ -50,6 +50,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     {sorted_classes_}
     coef_ : ndarray of shape (n_classes, n_features_in_) or (1, n_features_in_)
         Weights of the features; one row for two classes.
+        With `intercept_` at most √(2 · result_.gap) from the optimal ones.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Added to the scores.
     {result_}
@@ -80,7 +81,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         loss: str = "hinge",
         fit_intercept: bool = True,
         class_weight: Any = None,
-        tol: float = 0.01,
+        tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
         solver: Any = "auto",

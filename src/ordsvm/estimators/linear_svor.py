@@ -55,7 +55,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
     ----------
     {classes_}
     coef_ : ndarray of shape (n_features_in_,)
-        Weights of the features.
+        Weights of the features. With `thresholds_` at most √(2 · result_.gap) from the optimal ones.
     {counted_thresholds_}
     {rank_rule_}
     {result_}
@@ -98,7 +98,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         loss: str = "hinge",
         class_weight: Any = None,
         categories: Any = None,
-        tol: float = 0.01,
+        tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
         solver: Any = "auto",

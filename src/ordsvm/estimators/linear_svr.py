@@ -48,7 +48,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features_in_,)
-        Weights of the features.
+        Weights of the features. With `intercept_` at most √(2 · result_.gap) from the optimal ones.
     intercept_ : ndarray of shape (1,)
         Added to the score.
     {result_}
@@ -79,7 +79,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         epsilon: float = 0.1,
         loss: str = "epsilon_insensitive",
         fit_intercept: bool = True,
-        tol: float = 0.01,
+        tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
         solver: Any = "auto",

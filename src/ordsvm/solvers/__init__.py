@@ -16,6 +16,7 @@ from ordsvm.solvers.kernel.run import Solver, solve
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.linear.dcd import DCD1, DCD2
+from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.registry import SOLVERS, check_solver
 from ordsvm.solvers.solution import Solution
@@ -36,6 +37,7 @@ __all__ = [
     "Decomposition",
     "InteriorPoint",
     "KernelMatrix",
+    "LinearInteriorPoint",
     "ParsmoCache",
     "ParsmoLight",
     "ProximalNewton",

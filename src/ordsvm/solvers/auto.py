@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import scipy.sparse as sp
 
 from ordsvm.kernels import Custom, Kernel, Linear
@@ -13,11 +15,62 @@ from ordsvm.solvers.kernel.gcd import GCD
 from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.cocoa import CoCoA
+from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 
 SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
 LAST_RESORT_SAMPLES = 3000  # up to which it ends within seconds, in 300 MB
+NORMS = 2000  # rows that stand for all where a mean norm is taken
+SMALL_TABLE, SMALL_STIFFNESS = 2000, 25.0  # values up to which both solvers take milliseconds, unless C is large
+MOST_STIFFNESS = 1e12  # beyond it float64 sums resolve no gap
+MOST_FEATURES = 5000  # for a system that Cholesky's method solves in seconds
+MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
 MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
+
+
+class LinearRows(NamedTuple):
+    """Rows of a linear machine: how many, how long, and what makes coordinate descent slow.
+
+    n_values    of a row: features that are not 0
+    n_vectors   weight vectors
+    stiffness   the mean of C ‖x‖²: the largest step of a dual variable, on the scale of the scores
+    tol         of the relative gap
+    """
+
+    n_samples: int
+    n_features: int
+    n_values: float
+    n_vectors: int
+    stiffness: float
+    tol: float
+
+    @classmethod
+    def of(cls, X: Any, n_vectors: int, C: float, tol: float) -> LinearRows:
+        """Of an array or a CSR matrix; the norm is that of some thousand rows all over it."""
+        n_samples, n_features = X.shape
+        some = X[:: max(1, n_samples // NORMS)]
+        values = some.data if sp.issparse(some) else some
+        norm = float(np.sum(np.square(values, dtype=np.float64))) / some.shape[0]
+        n_values = X.nnz / n_samples if sp.issparse(X) else float(n_features)
+        return cls(n_samples, n_features, n_values, n_vectors, C * norm, tol)
+
+    def prefers_features(self) -> bool:
+        """Whether the interior-point method is expected to end before coordinate descent does.
+
+        An iteration costs d²/2 products a row and weight vector, and there are about ten, whatever C. A pass of
+        coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Nanoseconds a row.
+        """
+        d, digits = self.n_features, -math.log10(min(self.tol, 0.1))
+        is_small = self.n_samples * d < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
+        if is_small or not self.stiffness < MOST_STIFFNESS:
+            return False
+        if d > MOST_FEATURES or self.n_samples < 2 * d or self.n_vectors * d * d > MOST_SUMS:
+            return False
+        passes = (6 + 20 * min(self.stiffness, 25.0)) * digits / 3
+        a_pass = 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
+        iterations = 4 + 1.5 * digits
+        an_iteration = 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
+        return iterations * an_iteration < passes * a_pass
 
 
 class Work(NamedTuple):
@@ -32,6 +85,7 @@ class Work(NamedTuple):
     by_rank     whether samples of a rank have the same hinges but for their C, so that weights of features will do
                 where the kernel is linear
     validates   whether validation samples are looked at on the way
+    rows        what the rows of a linear machine are like; None before there are any, and for rows on disk
     """
 
     form: Literal["kernel", "linear", "distributed"]
@@ -42,9 +96,10 @@ class Work(NamedTuple):
     is_sparse: bool = False
     by_rank: bool = False
     validates: bool = False
+    rows: LinearRows | None = None
 
     @classmethod
-    def of(cls, problem: Problem, kernel: Kernel, samples: Any, **more: bool) -> Work:
+    def of(cls, problem: Problem, kernel: Kernel, samples: Any, **more: Any) -> Work:
         """The work of a kernel machine whose largest problem this is."""
         n_hinges, is_sparse = len(problem.hinges), sp.issparse(samples)
         return cls("kernel", kernel, problem.treatment, n_hinges, problem.n_samples, is_sparse, **more)
@@ -64,9 +119,11 @@ def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
 def auto(work: Work) -> Any:
     """The options object of the solver.
 
-    Linear machines: RankDCD; CoCoA where their rows are on workers. Kernel machines: RankDCD where the kernel is
-    linear, thresholds are penalised, and rows of the kernel matrix are long or would be made of sparse products.
-    Otherwise Block, unless the problem is small or the kernel is the sigmoid: these go to SMO or GCD.
+    Linear machines: LinearInteriorPoint for many rows of few features, unless C is so small that coordinate descent is
+    as fast (`LinearRows.prefers_features`), else RankDCD; CoCoA where their rows are on workers. Kernel machines:
+    RankDCD where the kernel is linear, thresholds are penalised, and rows of the kernel matrix are long or would be
+    made of sparse products. Otherwise Block, unless the problem is small or the kernel is the sigmoid: these go to SMO
+    or GCD.
 
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable
@@ -96,9 +153,24 @@ def auto(work: Work) -> Any:
         california_housing, a callable kernel, C = 1
         SVORIM      6.7 / 40     15 / 149     65 / 543      391 / 2036
         SVC         5.7 / 30     13 / 100     53 / 303      267 / 1013
+
+    LinearSVOR to 1e-3, milliseconds of one thread by LinearInteriorPoint / by RankDCD, at most 8000 rows, dense and
+    standardised; x: gap above 0.1 after 1000 passes. `python -m benchmarks tall` has whole sets and all machines:
+
+                                        C = 0.01     C = 1         C = 100
+        winequality-red, 11 features    14 / 5       7 / 78        5 / 414 x
+        abalone, 7                      5 / 6        6 / 143       6 / 668 x
+        california_housing, 8           9 / 12       8 / 227       11 / 1431 x
+        census_house16h, 16             9 / 10       11 / 489      10 / 1723 x
+        cpu_act, 21                     10 / 9       18 / 279      15 / 1350 x
+        protein, 9                      13 / 10      10 / 377      11 / 1649 x
+        synthetic, 50                   20 / 22      28 / 1116     26 / 1725 x
+        embeddings of length 1, 300     130 / 17     140 / 57
     """
-    if work.form != "kernel":
-        return RankDCD() if work.form == "linear" else CoCoA()
+    if work.form == "distributed":
+        return CoCoA()
+    if work.form == "linear":
+        return LinearInteriorPoint() if work.rows is not None and work.rows.prefers_features() else RankDCD()
     if _keeps_weights(work):
         return RankDCD()
     is_callable = isinstance(work.kernel, Custom)

@@ -18,9 +18,10 @@ from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.dcd import DCD1, DCD2
+from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 
-LinearSolver = RankDCD | DCD1 | DCD2
+LinearSolver = RankDCD | LinearInteriorPoint | DCD1 | DCD2
 
 KINDS: tuple[type[Solver], ...] = (
     SMO,
@@ -36,7 +37,7 @@ KINDS: tuple[type[Solver], ...] = (
     ProximalNewton,
 )
 SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in KINDS}
-LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (RankDCD, DCD1, DCD2)}
+LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (RankDCD, LinearInteriorPoint, DCD1, DCD2)}
 
 
 def check_solver(solver: Any, treatment: Treatment) -> Solver:
@@ -88,7 +89,7 @@ def check_solver(solver: Any, treatment: Treatment) -> Solver:
 def check_linear_solver(solver: Any, accepted: tuple[str, ...], seed: int | None = None) -> LinearSolver:
     """The linear solver that a name or an options object stands for, if it is among those accepted.
 
-    A seed replaces that of the options.
+    A seed replaces that of the options, where they have one.
     """
     if isinstance(solver, str):
         if solver not in LINEAR_SOLVERS:
@@ -99,7 +100,14 @@ def check_linear_solver(solver: Any, accepted: tuple[str, ...], seed: int | None
         raise ValueError(f"solver={solver!r} is not a solver: give a name or an options object such as RankDCD().")
     if solver.name not in accepted:
         raise ValueError(f"solver={solver.name!r} is for NPSVOR only: use {' or '.join(map(repr, accepted))}.")
-    return solver if seed is None else replace(solver, seed=seed)
+    return with_seed(solver, seed)
+
+
+def with_seed(solver: LinearSolver, seed: int | None) -> LinearSolver:
+    """The solver with this seed, unless it is None or nothing is drawn."""
+    if seed is None or isinstance(solver, LinearInteriorPoint):
+        return solver
+    return replace(solver, seed=seed)
 
 
 def is_rank_dcd(solver: Any) -> bool:

@@ -53,8 +53,8 @@ def fit(model: TableModel, job: TrainingJob, checkpoint: str | None) -> tuple[Ta
     """Trains with a progress line; also whether Ctrl-C ended it."""
     rows, labels = job.data.take(job.train)
     machine = inner_machine(model.machine, fitted=False)
-    title = type(machine).__name__
-    with ProgressLine(getattr(machine, "tol", 1e-3), title, err) as line, stopped_by_ctrl_c(line) as was_stopped:
+    title, tol = type(machine).__name__, getattr(machine, "tol", None) or 1e-3
+    with ProgressLine(tol, title, err) as line, stopped_by_ctrl_c(line) as was_stopped:
         set_callback(model.machine, line)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

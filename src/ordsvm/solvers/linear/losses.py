@@ -4,8 +4,8 @@
     dual     max  −½‖w‖² − ½‖b‖²  −  Σ_il conjugate_il(β_il)        Σ_il β_il g_il = ‖w‖² + ‖b‖²
 
 Lanes: w_l = Σ_i β_il x_i, b_l = Σ_i β_il, g_il = w_l·x_i + b_l. Thresholds: w = Σ_il β_il x_i, b_l = −Σ_i β_il,
-g_il = w·x_i − b_l. So the gap is Σ [loss(g) + conjugate(β) + β g], a sum of terms that are all ≥ 0. Another b adds half
-its squared distance from this one.
+g_il = w·x_i − b_l. So the gap is Σ [loss(g) + conjugate(β) + β g], a sum of terms that are all ≥ 0. Other w and b, with
+their own g, add half their squared distance from these.
 """
 
 from __future__ import annotations
@@ -88,18 +88,24 @@ def weights(X: Any, beta: Floats, thresholds: bool, intercept: bool = True) -> t
 
 
 def certificate(
-    X: Any, beta: Floats, loss: Losses, thresholds: bool = False, intercept: bool = True, b: Floats | None = None
+    X: Any,
+    beta: Floats,
+    loss: Losses,
+    thresholds: bool = False,
+    intercept: bool = True,
+    b: Floats | None = None,
+    coef: Floats | None = None,
 ) -> Certificate:
-    """What a feasible β proves for the weights that it gives, and for the intercepts or thresholds b, or the best."""
-    coef, best = weights(X, beta, thresholds, intercept)
+    """What a feasible β proves for weights and for intercepts or thresholds b, or for those that it gives."""
+    own, best = weights(X, beta, thresholds, intercept)
     b = best if b is None else b
+    coef = own if coef is None else coef
     score = np.asarray(X @ coef, dtype=np.float64) + (-b if thresholds else b)
     paid, conjugate, product = loss.of(score), loss.conjugate(beta), beta * score
-    norm = float(np.sum(coef**2))
     return Certificate(
-        primal=float(0.5 * (norm + b @ b) + paid.sum()),
-        dual=float(-0.5 * (norm + best @ best) - conjugate.sum()),
-        gap=float(np.sum(paid + conjugate + product) + 0.5 * np.sum((b - best) ** 2)),
+        primal=float(0.5 * (np.sum(coef**2) + b @ b) + paid.sum()),
+        dual=float(-0.5 * (np.sum(own**2) + best @ best) - conjugate.sum()),
+        gap=float(np.sum(paid + conjugate + product) + 0.5 * (np.sum((coef - own) ** 2) + np.sum((b - best) ** 2))),
         violation=loss.violation(beta, score),
         thresholds=b if thresholds else 0.0 - b,
     )

@@ -14,6 +14,7 @@ from ordsvm.data.rows import RowsInMemory, RowSource
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
+from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint, solve_by_features
 from ordsvm.solvers.linear.rank_dcd import Descent, RankDCD
 from ordsvm.solvers.solution import LinearSolution
 
@@ -41,11 +42,11 @@ def solve_lanes(
     weight: Floats | None = None,
     intercept: bool = True,
     squared: bool = False,
-    solver: RankDCD | DCD1 | DCD2,
+    solver: RankDCD | LinearInteriorPoint | DCD1 | DCD2,
     control: Control,
     start: Start | None = None,
 ) -> LinearSolution:
-    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, for `RankDCD`, a `RowSource`."""
+    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, but for DCD, a `RowSource`."""
     if isinstance(solver, DCD1 | DCD2):
         return solve_dcd(
             X,
@@ -58,6 +59,12 @@ def solve_lanes(
             solver=solver,
             control=control,
         )
+    if isinstance(solver, LinearInteriorPoint):
+        task = FeatureTask(table, labels, weight, targets, intercept, squared)
+        biases = np.zeros(table.n_lanes)
+        if targets is not None and intercept:
+            biases = first_biases(table, labels, weight, targets)
+        return solve_by_features(_source_and_norms(X, control.n_threads)[0], task, control, biases)
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     reach = reach_of(table, labels, weight)
@@ -80,11 +87,15 @@ def solve_thresholds(
     *,
     weight: Floats | None = None,
     squared: bool = False,
-    solver: RankDCD,
+    solver: RankDCD | LinearInteriorPoint,
     control: Control,
     start: Start | None = None,
 ) -> LinearSolution:
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
+    if isinstance(solver, LinearInteriorPoint):
+        task = FeatureTask(table, labels, weight, squared=squared)
+        source = _source_and_norms(X, control.n_threads)[0]
+        return solve_by_features(source, task, control, np.zeros(table.cap.shape[1]))
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     reach = reach_of(table, labels, weight)

@@ -8,7 +8,7 @@ import numpy as np
 from ordsvm import _core
 from ordsvm.checks import PRECISIONS, Precision, check_count, check_option, usable_threads
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.kernel.blas import blas_threads
+from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.kernel.block.newton import Point, newton
 from ordsvm.solvers.kernel.run import Run
 

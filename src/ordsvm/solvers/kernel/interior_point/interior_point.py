@@ -28,7 +28,7 @@ from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.checks import check_positive, usable_threads
 from ordsvm.problem import Treatment
-from ordsvm.solvers.kernel.blas import blas_threads
+from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.kernel.interior_point.central_path import CentralPath
 from ordsvm.solvers.kernel.interior_point.crossover import Crossover, feasible
 from ordsvm.solvers.kernel.interior_point.kernel_system import is_semidefinite, kernel_system

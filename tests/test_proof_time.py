@@ -76,3 +76,10 @@ def test_half_of_the_time_is_for_the_solver(clock):
         return beta
 
     assert proof_time.ProofTime(product, 100.0).seconds(np.ones(5000)) == pytest.approx(50.0)
+
+
+@pytest.mark.parametrize("n_support", [1, 5, 9, 15])
+def test_few_support_vectors_are_not_measured(n_support):
+    beta = np.zeros(2_500_000)
+    beta[:n_support] = 1.0
+    assert proof_time.ProofTime(lambda beta: beta, 3.0).seconds(beta) == 0.0

@@ -1,15 +1,17 @@
 """The proximal Newton method: every formulation against the oracle, ways to solve systems, levels, limits, torch."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordsvm import NPSVOR, SVC, SVOR, SVORIM, ProximalNewton, certify, formulations
+from ordsvm import NPSVOR, SVC, SVOR, SVORIM, InteriorPoint, ProximalNewton, certify, formulations
 from ordsvm.array_library import NumpyLibrary
 from ordsvm.kernels import RBF, KernelMatrix, Laplacian, Linear, Polynomial, Precomputed
+from ordsvm.problem import Hinges
 from ordsvm.solvers import Control, solve
 from ordsvm.solvers.kernel.proximal_newton import proximal_newton
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
@@ -157,6 +159,65 @@ def test_warm_start_takes_fewer_steps():
     assert model.result_.n_iter < cold
 
 
+def test_a_limit_keeps_the_work_done():
+    """Not what the last look has seen: there was none."""
+    X, y = random_data(7, n=150)
+    problem = formulations.svorim(y, N_RANKS, 10.0)
+    control = Control(max_iter=15, report_every=1000)
+    result = solve(problem, matrix_of(X), ProximalNewton(), control).result
+    assert (result.status, result.n_iter) == ("max_iter", 15)
+    assert result.relative_gap < 0.9
+
+
+def test_no_step_beyond_max_iter():
+    X, y = random_data(7)
+    for steps in (0, 1):
+        result = solve(
+            formulations.svor(y, N_RANKS, 1.0), matrix_of(X), ProximalNewton(), Control(max_iter=steps)
+        ).result
+        assert (result.status, result.n_iter) == ("max_iter", steps)
+    assert not solve(formulations.svor(y, N_RANKS, 1.0), matrix_of(X), ProximalNewton(), Control(max_iter=0)).beta.any()
+
+
+def test_looks_show_the_gap_of_their_own_variables():
+    X, y = random_data(8, n=100)
+    problem, K, seen = formulations.svorim(y, N_RANKS, 100.0), RBF(0.5)(X, X), []
+
+    class Monitor:
+        satisfied, best = False, None
+
+        def examine(self, alpha, progress):
+            seen.append((progress.gap, problem.certificate(alpha, K @ problem.beta(alpha)).gap))
+            return progress
+
+    solve(problem, matrix_of(X), ProximalNewton(), Control(monitor=Monitor()))
+    assert len(seen) > 3
+    shown, true = np.array(seen).T
+    np.testing.assert_allclose(shown, true, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", [ProximalNewton(), InteriorPoint()], ids=lambda solver: solver.name)
+def test_values_that_are_not_finite_get_a_sentence(solver):
+    X, y = random_data(7)
+    with pytest.raises(ValueError, match="not finite"):
+        SVOR(kernel=Polynomial(1.0, 0.0, 2.5), solver=solver).fit(X, y)
+
+
+def test_no_hinges_and_no_kernel():
+    X, y = random_data(7)
+    problem = formulations.svor(y, N_RANKS, 1.0)
+    empty = replace(problem, hinges=Hinges.table(*np.zeros((5, 0))))
+    assert solve(empty, matrix_of(X), ProximalNewton(), Control()).result.converged
+    zero = KernelMatrix(Precomputed().rows(np.zeros((len(y), len(y)))))
+    assert solve(problem, zero, ProximalNewton(direct=10), Control()).result.converged
+
+
+@pytest.mark.parametrize("device", [5, "gpu", "cuda:x"])
+def test_unknown_devices(device):
+    with pytest.raises(ValueError, match="device="):
+        ProximalNewton(device=device)
+
+
 # Parts
 
 
@@ -257,3 +318,20 @@ def test_fused_kernels_agree_with_the_plain_ones():
         torch.testing.assert_close(exact, expected, atol=1e-11, rtol=0)
         quick = fast.product(fast.first(555), fast.rows(columns), values)
         torch.testing.assert_close(quick, expected, atol=2e-5, rtol=0)
+
+
+@pytest.mark.slow
+def test_rounding_on_a_device_is_that_of_its_own_formula():
+    """Distances from norms lose what differences keep: far from the origin no tolerance is claimed that is not met."""
+    pytest.importorskip("torch")
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 2)) + np.where(random.uniform(size=(60, 1)) < 0.5, -1e6, 1e6)
+    y = np.digitize(X[:, 1] - np.round(X[:, 1], -6) + 0.5 * random.normal(size=60), [-0.5, 0.5])
+    problem, kernel = formulations.svor(y, 3, 10.0), RBF(0.5)
+    solver = ProximalNewton(device="torch:cpu")
+    solution = solve(problem, KernelMatrix.of(kernel, X, 200.0), solver, Control(tol=1e-3))
+    exact = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1)) @ solution.beta
+    if solution.result.converged:
+        assert problem.violation(solution.result.alpha, exact) <= 1.1e-3
+    else:
+        assert solution.result.status == "precision"

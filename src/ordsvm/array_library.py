@@ -6,6 +6,7 @@ Arrays are float64 unless a name says otherwise; operators, indexing and `sum(ax
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +20,6 @@ Array = Any  # ndarray or tensor
 class ArrayLibrary(Protocol):
     """Operations on the arrays of one library on one device."""
 
-    name: str
     fuses: bool  # whether Triton makes kernels for its device
 
     def array(self, values: Any) -> Array:
@@ -74,7 +74,6 @@ class ArrayLibrary(Protocol):
 class NumpyLibrary:
     """NumPy."""
 
-    name = "numpy"
     fuses = False
 
     def array(self, values: Any) -> Array:
@@ -143,8 +142,7 @@ class TorchLibrary:
 
         self._torch = torch
         self.device = torch.device(device)
-        self.name = f"torch {self.device}"
-        self.fuses = self.device.type == "cuda"
+        self.fuses = self.device.type == "cuda" and find_spec("triton") is not None
 
     def array(self, values: Any) -> Array:
         return self._torch.as_tensor(values, dtype=self._torch.float64, device=self.device)

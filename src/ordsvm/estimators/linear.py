@@ -193,7 +193,7 @@ class LinearMachine(Machine):
         else:
             options |= {"targets": task.targets, "intercept": bool(self.fit_intercept)}
             solve = partial(solve_lanes, X, task.labels, task.table, **options)
-        return solve_or_recall(keeper, solver, solve)
+        return solve_or_recall(keeper, solve)
 
     def _is_squared(self) -> bool:
         return bool(self.loss == self._loss_names[1])

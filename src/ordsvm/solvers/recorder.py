@@ -175,15 +175,15 @@ class Recorder:
 
 
 def facts_of(result: FitResult) -> dict[str, Any]:
-    """A result for a checkpoint, without its α and the options of its solver."""
-    plain = {name: _number(getattr(result, name)) for name in _plain_names(FitResult, {"alpha", "solver_options"})}
+    """A result for a checkpoint, without its α."""
+    plain = {name: _number(getattr(result, name)) for name in _plain_names(FitResult, {"alpha"})}
     return plain | {"history": [_plain(progress) for progress in result.history]}
 
 
-def result_of(facts: dict[str, Any], alpha: Floats, solver: Any) -> FitResult:
+def result_of(facts: dict[str, Any], alpha: Floats) -> FitResult:
     """What `facts_of` was given."""
     history = tuple(_progress_of(each) for each in facts["history"])
-    return FitResult(**{**facts, "history": history}, alpha=alpha, solver_options=_options(solver))
+    return FitResult(**{**facts, "history": history}, alpha=alpha)
 
 
 def is_end(result: FitResult) -> bool:

@@ -7,15 +7,17 @@ import numpy as np
 from ordsvm._typing import Floats, Ints
 from ordsvm.array_library import ArrayLibrary
 from ordsvm.kernels.matrix import KernelMatrix
-from ordsvm.kernels.products.host import KernelProducts
+from ordsvm.kernels.products.on_torch import TorchProducts
 
 
 class DeviceMatrix(KernelMatrix):
     """A matrix whose products are computed on a device, in float64."""
 
-    def __init__(self, matrix: KernelMatrix, library: ArrayLibrary, products: KernelProducts, order: Ints) -> None:
+    def __init__(self, matrix: KernelMatrix, library: ArrayLibrary, products: TorchProducts, order: Ints) -> None:
         self.__dict__.update(matrix.__dict__)
         self._library, self._products, self._order = library, products, order
+        roundings = products.roundings()
+        self._roundings = self._roundings if roundings is None else max(self._roundings, roundings)
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ on the device.

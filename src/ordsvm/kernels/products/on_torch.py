@@ -44,6 +44,10 @@ class TorchProducts:
         """k(x, y) for every row x and column y, given as prepared samples."""
         raise NotImplementedError
 
+    def roundings(self) -> float | None:
+        """Of a value, in units of the largest one's last place; None: as many as the core makes."""
+        return None
+
     def rows(self, which: Array) -> Rows:
         return Rows(which, len(which))
 
@@ -87,6 +91,10 @@ class GaussianProducts(TorchProducts):
         scaled = (samples - samples.mean(0)) * (2 * self._gamma) ** 0.5
         return self.library.join([scaled, -0.5 * (scaled * scaled).sum(1)[:, None]], axis=1)
 
+    def roundings(self) -> float:
+        """Exponents are differences of numbers up to max ‖x‖², each a sum over the features."""
+        return 8.0 + (self.samples.shape[1] + 4.0) * 4.0 * float(-self.samples[:, -1].min())
+
     def values(self, rows: Array, columns: Array) -> Array:
         exponent = rows[:, :-1] @ columns[:, :-1].T
         exponent += rows[:, -1:]
@@ -119,6 +127,7 @@ class LinearProducts(TorchProducts):
         return rows @ columns.T
 
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
+        self.n_values += rows.size * columns.size
         return self.samples[rows.which] @ (self.samples[columns.which].T @ values)
 
     def diagonal(self, size: int) -> Array:
@@ -178,7 +187,7 @@ class GivenProducts(TorchProducts):
 def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: Ints) -> TorchProducts:
     """The fastest products there are for a kernel on a device."""
     if isinstance(kernel, RBF):
-        if library.device.type == "cuda":
+        if library.fuses:
             from ordsvm.kernels.products.fused import FusedGaussianProducts
 
             return FusedGaussianProducts(library, samples, order, kernel.gamma)

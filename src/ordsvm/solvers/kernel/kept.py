@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ordsvm.checkpoint import Keeper, State
 from ordsvm.problem import Problem
@@ -14,8 +13,8 @@ from ordsvm.solvers.solution import Solution
 class KeptProblems:
     """The states of all problems of a fit; without a keeper nothing is kept."""
 
-    def __init__(self, problems: Sequence[Problem], solver: Any, keeper: Keeper | None) -> None:
-        self._problems, self._solver, self._keeper = problems, solver, keeper
+    def __init__(self, problems: Sequence[Problem], keeper: Keeper | None) -> None:
+        self._problems, self._keeper = problems, keeper
         resumed = None if keeper is None else keeper.resumed
         self._states = {} if resumed is None else resumed.parts()
         self._is_new = False
@@ -26,7 +25,7 @@ class KeptProblems:
         if state is None or not state.is_done:
             return None
         alpha = state.arrays["alpha"]
-        result = result_of(state.facts["result"], alpha, self._solver)
+        result = result_of(state.facts["result"], alpha)
         return Solution(result, self._problems[number].beta(alpha), state.arrays["thresholds"])
 
     def keeper(self, number: int) -> Keeper | None:

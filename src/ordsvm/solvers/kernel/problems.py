@@ -64,7 +64,7 @@ def solve_each(
     callback has stopped one, or all time is spent, the others stay at their start.
     """
     solutions: list[Solution] = []
-    began, kept = time.perf_counter(), KeptProblems(problems, solver, control.keeper)
+    began, kept = time.perf_counter(), KeptProblems(problems, control.keeper)
     for number, (problem, start) in enumerate(zip(problems, starts, strict=True)):
         if (known := kept.solution(number)) is not None:
             solutions.append(known)

@@ -30,7 +30,7 @@ class ProofTime:
     def seconds(self, beta: Floats) -> float:
         support = np.flatnonzero(beta)
         n_values = _values(len(support), len(beta))
-        if n_values < FEW_VALUES:
+        if n_values < FEW_VALUES or len(support) < 2 * FIRST_ROWS:  # too few to measure
             return 0.0
         if self._per_value is None:
             self._per_value = self._measured(beta, support)

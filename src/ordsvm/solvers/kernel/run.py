@@ -20,6 +20,10 @@ from ordsvm.solvers.kernel.proof_time import ProofTime
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import Solution
 
+NOT_FINITE = (
+    "The kernel gives values that are not finite, or too large to add up: scale the features; a polynomial kernel of "
+    "broken degree needs gamma·x·y + coef0 ≥ 0."
+)
 LEAST_TOLERANCE = 1e-9  # share of tol: a gap that does not close there will not close
 STEPS_BEFORE_LAST_RESORT = 50_000  # and for every hinge as many as follow: about the time that the last resort takes
 STEPS_OF_A_HINGE = 250
@@ -177,7 +181,7 @@ class Run:
         self._proof: _Proof | None = None
         self._proof_time: ProofTime | None = None
         if control.time_limit is not None:
-            self._proof_time = ProofTime(lambda beta: matrix.product(beta, control.n_threads), control.time_limit)
+            self._proof_time = ProofTime(lambda beta: self.matrix.product(beta, control.n_threads), control.time_limit)
 
     # What the core calls while it works
 
@@ -337,14 +341,12 @@ class Run:
         proof, status = self.certificate(), self.recorder.status
         if not np.isfinite(proof.gap):
             _require_determined_thresholds(self.problem)
-            raise ValueError(
-                "The kernel gives values that are not finite, or too large to add up: scale the features; a polynomial "
-                "kernel of broken degree needs gamma·x·y + coef0 ≥ 0."
-            )
+            raise ValueError(NOT_FINITE)
         if status == "converged" and not max(proof.relative_gap, proof.violation) <= self.control.tol:
             self._set_exact(self.exact_scores())  # those of a solver's own end may be estimates
             proof = self.certificate()
-            status = "precision" if self._is_solved_but_for_rounding() else "gap"
+            if not max(proof.relative_gap, proof.violation) <= self.control.tol:
+                status = "precision" if self._is_solved_but_for_rounding() else "gap"
         result = self.recorder.result(proof, Counts(self.n_iter, self.kernel_rows), self.alpha, status)
         return Solution(result, self.problem.beta(self.alpha), proof.thresholds)
 

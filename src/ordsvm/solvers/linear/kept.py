@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ordsvm.checkpoint import Keeper, State
 from ordsvm.solvers.recorder import facts_of, is_end, result_of
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
 
-def solve_or_recall(keeper: Keeper | None, solver: Any, solve: Callable[[], LinearSolution]) -> LinearSolution:
+def solve_or_recall(keeper: Keeper | None, solve: Callable[[], LinearSolution]) -> LinearSolution:
     """What an earlier call has found, if it came to the end; or what `solve` finds, which is kept if that does."""
     if keeper is None:
         return solve()
     if keeper.resumed is not None and keeper.resumed.is_done:
-        return _solution_of(keeper.resumed, solver)
+        return _solution_of(keeper.resumed)
     solution = solve()
     if is_end(solution.result):
         keeper.finish(_state_of(solution))
@@ -29,8 +28,8 @@ def _state_of(solution: LinearSolution) -> State:
     return State(facts, arrays | parts)
 
 
-def _solution_of(state: State, solver: Any) -> LinearSolution:
+def _solution_of(state: State) -> LinearSolution:
     arrays = state.arrays
     beta = DualVariables([arrays[f"beta{number}"] for number in range(state.facts["parts"])])
-    result = result_of(state.facts["result"], arrays["alpha"], solver)
+    result = result_of(state.facts["result"], arrays["alpha"])
     return LinearSolution(arrays["coef"], arrays["intercept"], beta, result)

@@ -87,7 +87,7 @@ class _KeptRuns:
             parts = control.keeper.resumed.parts()
             facts, self._resumed = parts["runs"].facts, parts["run"]
             self.tol = float(facts["tol"])
-            self.results = [result_of(each, np.empty(0), solver) for each in facts["results"]]
+            self.results = [result_of(each, np.empty(0)) for each in facts["results"]]
 
     def keeper(self, tol: float) -> Keeper | None:
         """For the next run, to this tolerance."""

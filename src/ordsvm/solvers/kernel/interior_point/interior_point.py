@@ -33,7 +33,7 @@ from ordsvm.solvers.kernel.interior_point.central_path import CentralPath
 from ordsvm.solvers.kernel.interior_point.crossover import Crossover, feasible
 from ordsvm.solvers.kernel.interior_point.kernel_system import is_semidefinite, kernel_system
 from ordsvm.solvers.kernel.interior_point.scaled_problem import ScaledProblem
-from ordsvm.solvers.kernel.run import Run
+from ordsvm.solvers.kernel.run import NOT_FINITE, Run
 
 MATRICES = 4  # with n × n numbers each: K, its factor, a weighted copy and the system
 MOST_ITERATIONS = 120
@@ -145,8 +145,10 @@ class Search:
         run, n = self._run, len(self._samples)
         K = run.matrix.part(self._samples, self._samples, run.control.n_threads)
         unit = float(K.diagonal().mean()) or 1.0
-        self._is_semidefinite = unit > 0.0 or not np.isfinite(unit)
-        if not np.isfinite(K).all() or unit < 0.0:
+        self._is_semidefinite = unit > 0.0
+        if not np.isfinite(K).all():
+            raise ValueError(NOT_FINITE)
+        if unit < 0.0:
             return False
         K /= unit
         self._kernel = kernel_system(K, n * sys.float_info.epsilon)
@@ -163,10 +165,10 @@ class Search:
         run, path, n = self._run, self._path, len(self._samples)
         attempt, least, since = CROSSOVER_START, np.inf, 0
         for iteration in range(MOST_ITERATIONS):
-            if run.report(iteration, n):
-                return _core.Status.stopped
             if 0 <= run.control.max_iter <= run.n_iter:
                 return _core.Status.max_iter
+            if run.report(iteration, n):
+                return _core.Status.stopped
             try:
                 path.advance()
             except np.linalg.LinAlgError:
@@ -211,7 +213,12 @@ class Search:
             return self._scores(alpha)[self._samples] / unit
 
         crossover = Crossover(self._problem, self._path, self._kernel, scores, run.control.tol / unit)
-        return any(self._is_optimal(alpha) for alpha in crossover.candidates() if not run.out_of_time())
+        for alpha in crossover.candidates():
+            if run.out_of_time():
+                return False
+            if self._is_optimal(alpha):
+                return True
+        return False
 
     def _scores(self, alpha: Floats) -> Floats:
         return self._run.matrix.product(self._run.problem.beta(alpha), self._run.control.n_threads)

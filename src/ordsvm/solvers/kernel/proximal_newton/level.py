@@ -88,7 +88,6 @@ class Level:
         self.rows = products.first(self.size)
         self.mean_cap = float(columns.cap.sum()) / max(1, int((columns.cap > 0).sum()))
         self.effort = effort
-        self.n_gradients = 0
         self._nystroem: Nystroem | None = None
 
     @property
@@ -151,9 +150,7 @@ class Level:
     ) -> Array:
         if len(right) <= self.effort.direct:
             return system.solve_directly(right)
-        x = system.solve_by_gradients(right, self.nystroem, size, accuracy, self.effort.stop)
-        self.n_gradients += system.iterations
-        return x
+        return system.solve_by_gradients(right, self.nystroem, size, accuracy, self.effort.stop)
 
     def steepest(self, stage: Stage, at: Iterate) -> Direction:
         """Downhill in the metric of K, where a Newton step is not."""

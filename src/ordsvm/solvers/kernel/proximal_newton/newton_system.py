@@ -17,13 +17,14 @@ from ordsvm.kernels.products.host import KernelProducts
 JITTER = 1e-6  # on the diagonal of drawn samples, and the least residual, as a share of the largest value of K
 BLOCK = 65536  # rows at a time
 MOST_ITERATIONS = 200  # of conjugate gradients
-MOST_FACTORED = 45000  # samples up to which a system that these do not solve is factored
+MOST_FACTORED = 45000  # samples up to which a system that these do not solve is factored, on a GPU
+MOST_FACTORED_ON_CPU = 10000
 
-Stop = Callable[[], bool]
+Stop = Callable[[], object]  # raises an exception where the fit is to end
 
 
-class Stopped(Exception):
-    """The fit is to end."""
+class NotSemidefinite(FloatingPointError):
+    """The kernel has a negative eigenvalue."""
 
 
 class Nystroem:
@@ -32,10 +33,10 @@ class Nystroem:
     def __init__(self, library: ArrayLibrary, products: KernelProducts, size: int, rank: int, seed: int) -> None:
         drawn = library.permutation(size, seed)[: max(1, min(rank, size // 4))]
         diagonal = products.diagonal(size)
-        jitter = JITTER * float(diagonal.max())
+        jitter = JITTER * (float(diagonal.max()) or 1.0)
         lower = library.cholesky(products.part(drawn, drawn) + jitter * library.eye(len(drawn)))
         if lower is None:
-            raise FloatingPointError("The kernel is not positive semidefinite.")
+            raise NotSemidefinite
         every = library.index(range(size)) if size <= BLOCK else None
         factors, residuals = [], []
         for i in range(0, size, BLOCK):
@@ -72,7 +73,7 @@ class NewtonSystem:
         matrix[places, places] += self.diagonal
         lower = self.library.cholesky(matrix)
         if lower is None:
-            raise FloatingPointError("The kernel is not positive semidefinite.")
+            raise NotSemidefinite
         return self.library.solve_factored(lower, right)
 
     def solve_by_gradients(
@@ -85,8 +86,7 @@ class NewtonSystem:
         z = precondition(residual)
         p, rz = z, residual @ z
         while self.iterations < MOST_ITERATIONS:
-            if stop():
-                raise Stopped
+            stop()
             self.iterations += 1
             image = self.products.product(rows, rows, p) + self.diagonal * p + self.low_rank @ (self.low_rank.T @ p)
             step = rz / (p @ image)
@@ -102,7 +102,8 @@ class NewtonSystem:
                 return x
             z = precondition(residual)
             p, rz = z + (z @ (residual - before)) / rz * p, residual @ z
-        return x if len(right) > MOST_FACTORED else self.solve_directly(right)
+        most = MOST_FACTORED if self.library.fuses else MOST_FACTORED_ON_CPU
+        return x if len(right) > most else self.solve_directly(right)
 
     def _preconditioner(self, nystroem: Nystroem) -> Callable[[Array], Array]:
         library, low_rank = self.library, self.low_rank
@@ -115,6 +116,8 @@ class NewtonSystem:
             both = library.join([library.array(factor[part]), low_rank[part]], axis=1)
             inner = inner + both.T @ (both / diagonal[part][:, None])
         lower = library.cholesky(inner)
+        if lower is None:
+            raise FloatingPointError("The preconditioner is not positive definite.")
         inverse = library.inverse_of_factored(lower)
 
         def precondition(values: Array) -> Array:

@@ -13,6 +13,7 @@ Cost      products of K with the samples that move, and systems: |I|³/3 where t
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,12 +27,13 @@ from ordsvm.kernels.products.device_matrix import DeviceMatrix
 from ordsvm.kernels.products.host import HostProducts, KernelProducts
 from ordsvm.kernels.products.on_torch import torch_products
 from ordsvm.problem import Problem, Treatment
+from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.level import Direction, Effort, Iterate, Judged, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
-from ordsvm.solvers.kernel.proximal_newton.newton_system import Accuracy, Stopped
+from ordsvm.solvers.kernel.proximal_newton.newton_system import Accuracy, NotSemidefinite
 from ordsvm.solvers.kernel.proximal_newton.threshold_term import ThresholdTerm
-from ordsvm.solvers.kernel.run import Run
+from ordsvm.solvers.kernel.run import NOT_FINITE, Run
 
 FIRST_LEVEL = 50000  # samples from which on a subsample comes first
 LEVEL_GROWTH = 4
@@ -43,10 +45,21 @@ SHRINK = 0.7  # of the width from stage to stage
 RESIDUAL_SHARE = 0.1  # of the Nyström residual times the cap: below this width conjugate gradients get slow
 MOST_STEPS = 6  # of a stage
 LOOSE, TIGHT = 0.1, 0.02  # accuracy of systems, far from the end and near it
+MOST_STAGES = 300
+MOST_STAGES_OF_SUBSAMPLE = 60
 MOST_STAGES_WITHOUT_GAIN = 40
 STAGES_BEFORE_TRIAL = 6  # without gain, after which the exact certificate is tried: it may have better thresholds
 FEW_VALUES = 5e8  # of K, up to which scores are computed anew in float64 after every stage where products are rounded
 NO_MOVE = 1e-3  # share of the tolerance
+DEVICE = re.compile(r"cpu|cuda(:\d+)?|torch:\w+(:\d+)?")
+
+
+class Ended(Exception):
+    """The method has to end before convergence."""
+
+    def __init__(self, status: _core.Status) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,7 @@ class ProximalNewton:
 
     Notes
     -----
-    `n_iter` counts Newton steps.
+    `n_iter` counts Newton steps. From 200,000 samples on it begins with subsamples, and looks begin after these.
 
     Examples
     --------
@@ -102,6 +115,8 @@ class ProximalNewton:
         check_count("direct", self.direct, "samples")
         check_count("rank", self.rank, "samples")
         check_seed_number(self.seed)
+        if not isinstance(self.device, str) or not DEVICE.fullmatch(self.device):
+            raise ValueError(f"device={self.device!r} is unknown: give 'cpu', 'cuda', or 'cuda:1' and so on.")
 
     def solve(self, run: Run) -> None:
         """Run the solver.
@@ -116,18 +131,26 @@ class ProximalNewton:
                 "solver='proximal-newton' needs a positive semidefinite kernel, which the sigmoid is not: its systems "
                 "would have no solution. Use solver='smo'."
             )
+        if len(run.problem.hinges) == 0:
+            run.close(_core.Status.converged)
+            return
         if run.control.monitor is not None:
             run.look_every(1)
         order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
         library, products = self._on_device(run, order)
-        run.close(Method(self, run, library, products, order).work())
+        with blas_threads(usable_threads(run.control.n_threads)):
+            status = Method(self, run, library, products, order).work()
+        run.close(status)
 
     def _on_device(self, run: Run, order: Ints) -> tuple[ArrayLibrary, KernelProducts]:
         if self.device == "cpu":
             return NumpyLibrary(), HostProducts(run.matrix, order, usable_threads(run.control.n_threads))
         if run.matrix.source is None:
             raise ValueError(f"device={self.device!r} needs samples: a source of rows alone is computed on the CPU.")
-        library = TorchLibrary(self.device.removeprefix("torch:"))
+        try:
+            library = TorchLibrary(self.device.removeprefix("torch:"))
+        except ImportError:
+            raise ImportError(f"device={self.device!r} needs torch: pip install 'ordsvm[gpu]'.") from None
         products = torch_products(library, *run.matrix.source, order)
         run.matrix = DeviceMatrix(run.matrix, library, products, order)
         return library, products
@@ -143,21 +166,48 @@ class Method:
         self.order = order
         self.problem = run.problem
         self.columns = Columns.of(run.problem, order, library)
-        self.effort = Effort(options.direct, options.rank, options.seed, run.out_of_time)
+        self.effort = Effort(options.direct, options.rank, options.seed, self._stop)
         self.spread = _spread(run.problem)
         self.tol = run.control.tol
         self.steps = 0
+        self.stages: Stages | None = None  # of the level of all samples
 
     def work(self) -> _core.Status:
+        """Where the method has to end before convergence, with the α of the last stage."""
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 return self._levels()
-        except Stopped:
-            return _core.Status.stopped
+        except Ended as end:
+            status = end.status
+        except NotSemidefinite:
+            status = _core.Status.converged  # the gap shows that it is not
         except FloatingPointError:
-            return _core.Status.imprecise
-        finally:
-            self.run.count(self.steps, self.products.n_values // max(1, self.problem.n_samples))
+            status = _core.Status.imprecise
+            if not np.isfinite(self.run.matrix.product(np.ones(self.problem.n_samples))).all():
+                raise ValueError(NOT_FINITE) from None
+        if self.stages is not None and self.stages.latest is not None:
+            self.stages.put(self.stages.latest)
+        return status
+
+    def begin_step(self) -> None:
+        """Counts a Newton step, if no limit is met."""
+        run = self.run
+        if run.out_of_time():
+            raise Ended(_core.Status.stopped)
+        if 0 <= run.control.max_iter <= run.n_iter:
+            raise Ended(_core.Status.max_iter)
+        self.steps += 1
+        run.count(self.steps, self.n_rows())
+
+    def n_rows(self) -> int:
+        """Rows of K that the values computed would make up."""
+        return self.products.n_values // max(1, self.problem.n_samples)
+
+    def _stop(self) -> bool:
+        """Between iterations of conjugate gradients."""
+        if self.run.out_of_time():
+            raise Ended(_core.Status.stopped)
+        return False
 
     def _levels(self) -> _core.Status:
         start = self._start()
@@ -174,6 +224,7 @@ class Method:
             centre = columns.table(self.library.array(self.run.alpha)) if self.run.alpha.any() else 0.5 * columns.cap
             stages = Stages(self, level, Stage(self.library, columns, centre, width * self.spread), start)
             if size == self.problem.n_samples:
+                self.stages = stages
                 return stages.to_the_end()
             start, width = stages.of_subsample(), NEXT_WIDTH
         raise AssertionError("the last level is that of all samples")
@@ -203,6 +254,7 @@ class Stages:
         self.unit = method.spread
         self.accuracy = LOOSE
         self.violation = math.inf
+        self.latest: Judged | None = None
         self.floor = self._floor()
         self.least = min(self.floor, LEAST_WIDTH * self.unit * min(1.0, self.tol / 1e-3))
 
@@ -215,38 +267,36 @@ class Stages:
 
     def of_subsample(self) -> Iterate:
         """Until the width is small: the function is then close enough to that of the next level."""
-        while True:
+        for _ in range(MOST_STAGES_OF_SUBSAMPLE):
             is_full, direction = self._stage()
             if is_full and self.stage.width <= LAST_SUBSAMPLE_WIDTH * self.unit:
-                return self.at
+                break
             self._next(is_full, direction, self.level.judge(self.stage, self.at))
+        return self.at
 
     def to_the_end(self) -> _core.Status:
         best, n_without_gain = math.inf, 0
-        while True:
+        for _ in range(MOST_STAGES):
             is_full, direction = self._stage()
-            judged = self.level.judge(self.stage, self.at)
+            judged = self.latest = self.level.judge(self.stage, self.at)
             is_stuck = n_without_gain >= STAGES_BEFORE_TRIAL and judged.relative_gap <= self.tol
             if (self._is_good(judged) or is_stuck) and self._certify(judged):
                 return _core.Status.converged
             if self._report(judged):
-                return _core.Status.stopped
-            if self._is_over_limit():
-                return _core.Status.max_iter
-            gains = judged.violation < 0.9 * best or self.stage.width > self.floor
+                raise Ended(_core.Status.stopped)
+            gains = judged.violation < 0.9 * best or (is_full and self.stage.width > self.floor)
             n_without_gain = 0 if gains else n_without_gain + 1
             best = min(best, judged.violation)
             if n_without_gain > MOST_STAGES_WITHOUT_GAIN:
-                self._put(judged)
-                return _core.Status.imprecise
+                break
             self._next(is_full, direction, judged)
+        raise Ended(_core.Status.imprecise)
 
     def _stage(self) -> tuple[bool, Direction]:
         """Newton steps until a whole one was taken, or too many were."""
         first = 0.0
         for count in range(MOST_STEPS):
-            if self.method.run.out_of_time():
-                raise Stopped
+            self.method.begin_step()
             direction, slope, step = self._step()
             first = -slope if count == 0 else first
             is_full = step > 0.9 or (step > 0 and -slope <= 0.01 * first)
@@ -257,8 +307,9 @@ class Stages:
     def _step(self) -> tuple[Direction, float, float]:
         level, stage = self.level, self.stage
         direction = level.direction(stage, self.at, Accuracy(self.accuracy, 0.05 * self.tol))
-        self.method.steps += 1
         slope = level.slope(stage, self.at, direction, 0.0)
+        if not math.isfinite(slope):
+            raise FloatingPointError("A Newton step is not finite.")
         if not slope < 0 and self.accuracy < LOOSE:
             direction = level.steepest(stage, self.at)
             slope = level.slope(stage, self.at, direction, 0.0)
@@ -275,7 +326,7 @@ class Stages:
         else:
             near = step >= 0.9 and direction.n_outside <= 0.005 * direction.n_free
             self.accuracy = TIGHT if near else LOOSE
-        self.at = self.at.moved(direction, step)
+            self.at = self.at.moved(direction, step)
         return direction, slope, step
 
     def _next(self, is_full: bool, direction: Direction, judged: Judged) -> None:
@@ -289,7 +340,7 @@ class Stages:
             width = max(0.5 * width, self.least)
             self.floor = width
         if self.level.size**2 <= FEW_VALUES and self.stage.library.fuses:
-            self.at = self.at._replace(score=self.level.scores(self.at.beta, exact=True))
+            self._refresh()
         self.level.term.next_stage(self.at.b, direction.curvature)
         self.stage = Stage(self.stage.library, self.stage.columns, judged.alpha, width)
         self.violation = judged.violation
@@ -302,21 +353,27 @@ class Stages:
         return judged.is_consistent and judged.violation <= share * self.tol and judged.relative_gap <= 0.8 * self.tol
 
     def _certify(self, judged: Judged) -> bool:
-        """Moves to the α found with its exact scores, and whether that is good enough."""
-        self._put(judged)
-        run, exact = self.method.run, self.method.library.array(self.method.run.score[self.method.order])
-        proof = run.certificate()
-        if max(proof.relative_gap, proof.violation) <= self.tol:
+        """Whether the α found is good enough with its exact scores, which are then in the run."""
+        self.put(judged, exact=True)
+        run = self.method.run
+        proof, rounding = run.certificate(), run.matrix.rounding(self.method.problem.beta(run.alpha))
+        if max(proof.relative_gap, proof.violation, rounding) <= self.tol:
             return True
-        beta = self.method.library.array(self.method.problem.beta(run.alpha)[self.method.order])
-        error = float(abs(exact - judged.score).max())
-        self.at = Iterate(beta, exact, judged.b)
-        self.stage = Stage(self.stage.library, self.stage.columns, judged.alpha, max(self.stage.width, 8 * error))
+        if self.stage.library.fuses:
+            self._refresh()
         return False
 
-    def _put(self, judged: Judged, exact: bool = True) -> None:
-        """α and its scores into the run; for a look, those at hand."""
-        method = self.method
+    def _refresh(self) -> None:
+        """Exact scores in place of those that rounded products have added up to; no width is below their error."""
+        exact = self.level.scores(self.at.beta, exact=True)
+        error = float(abs(exact - self.at.score).max())
+        self.at = self.at._replace(score=exact)
+        width = min(max(self.stage.width, 8 * error), FIRST_WIDTH * self.unit)
+        self.stage = Stage(self.stage.library, self.stage.columns, self.stage.centre, width)
+
+    def put(self, judged: Judged, exact: bool = False) -> None:
+        """α and its scores into the run: computed anew, or those at hand with what β differs by."""
+        method, array = self.method, self.method.library.array
         alpha = method.library.host(self.level.columns.flat(judged.alpha))
         alpha = settled(method.problem, alpha, method.library.host(self.level.term.mu(judged.b)) > 0)
         if exact:
@@ -324,19 +381,15 @@ class Stages:
             score = method.run.exact_scores()
         else:
             score = np.empty(method.problem.n_samples)
-            score[method.order] = method.library.host(judged.score)
+            change = array(method.problem.beta(alpha)[method.order]) - self.at.beta
+            score[method.order] = method.library.host(self.at.score + self.level.scores(change))
         method.run.move_to(alpha, score)
 
     def _report(self, judged: Judged) -> bool:
         run, method = self.method.run, self.method
-        rows = method.products.n_values // max(1, method.problem.n_samples)
-        if run.recorder.look_is_due(method.steps):
-            self._put(judged, exact=False)
-        return run.report(method.steps, rows)
-
-    def _is_over_limit(self) -> bool:
-        limit = self.method.run.control.max_iter
-        return 0 <= limit <= self.method.steps
+        if run.recorder.look_is_due(run.n_iter):
+            self.put(judged)
+        return run.report(method.steps, method.n_rows())
 
 
 def settled(problem: Problem, alpha: Floats, tied: Flags) -> Floats:

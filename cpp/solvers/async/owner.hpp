@@ -161,6 +161,7 @@ class Owner {
     const double curvature = state_.curvature(h.sample[v], h.threshold[v]);
     const double length = coordinate_step(h, state_, alpha_[v], v);
     predicted_ += length * (slope - 0.5 * length * curvature);
+    if (length == 0.0) commons_.steps.fetch_add(1);  // nothing is passed on, but limits and meetings count it
     commons_.set_alpha(owned_->id[v], alpha_[v]);
     projections_->update(v, alpha_[v]);
     frontier_->update(v, alpha_[v]);

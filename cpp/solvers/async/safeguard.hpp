@@ -12,15 +12,17 @@
 //
 // Why this ends, for every tol > 0 and any timing of the threads (in exact arithmetic):
 // - A step is taken along a hinge with |projected gradient| > tol by its owner's scores. There are three kinds. It ends
-//   between the bounds: predicted gain G^2 / 2Q > tol^2 / 2Q. Or from one bound to the other: at least cap tol / 2.
-//   Or it goes from between the bounds to one of them; then a step of the first kind has brought that hinge there
-//   before, or it started there. So of p steps, L hinges and r starts (the first, and those after going back) at least
+//   between the bounds: predicted gain G^2 / 2Q > tol^2 / 2Q, with Q the largest curvature. Or it goes from one bound
+//   to the other, as it does without curvature: at least cap tol / 2. Or it goes from between the bounds to one of them;
+//   then a step of the first kind has brought that hinge there before, in the same run of accepted windows, or it
+//   was there when that run began. So of p steps in accepted windows, with L hinges and r runs of these, at least
 //   (p - r L) / 2 are of the first two kinds, and the predicted gains are at least g > 0 for each of these.
 // - In windows that are accepted the objective D falls by least_share of the predicted gains; in none does it rise, as
 //   going back undoes that; and it is bounded on the box. So these windows have at most
 //   r L + 2 (D at the start - min D) / (g least_share) steps in all, GCD's bound over least_share, whatever the number
 //   of threads.
-// - At most ceil(log2(n_threads)) windows are not accepted, and each has a bounded number of steps; so is r.
+// - At most ceil(log2(n_threads)) windows are not accepted, each of which ends a run and has a bounded number of steps:
+//   r <= 1 + ceil(log2(n_threads)).
 // - One owner sees all steps, gains what it predicts, and needs no meetings: that is GCD.
 //
 // Where few steps are simultaneous, nearly all that is predicted is gained (4000 random samples, rows in the cache, 2

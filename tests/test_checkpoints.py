@@ -3,12 +3,18 @@
 import json
 import os
 import re
+import subprocess
+import sys
+import threading
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 
 from ordsvm import (
@@ -26,7 +32,7 @@ from ordsvm import (
     RoundedRegressor,
     RowStore,
 )
-from ordsvm.checkpoint import State, opened
+from ordsvm.checkpoint import State, described, opened
 from ordsvm.checkpoint.state_file import StateFiles, read_state
 from ordsvm.data import kept_store
 from ordsvm.problem import Treatment
@@ -34,6 +40,7 @@ from ordsvm.solvers import recorder
 from ordsvm.solvers.registry import SOLVERS
 from tests.cases import random_data
 
+SHIFT = 1.0  # of kernels that are functions
 ALWAYS = 1e-9  # seconds between two states: at every report
 
 
@@ -217,6 +224,91 @@ def test_other_data_or_parameters_are_refused_with_one_sentence(changed, named, 
     assert SVOR(C=1).fit(X, y, checkpoint=tmp_path).result_.converged  # 1 is 1.0, and nothing was lost
 
 
+def power(A, B, p=2, *, shift=SHIFT):
+    return (A @ B.T + shift) ** p
+
+
+def steep(A, B):
+    return power(A, B, SHIFT)
+
+
+class Power:
+    def __init__(self, p):
+        self.p = p
+
+    def __call__(self, A, B):
+        return power(A, B, self.p)
+
+
+def kernel_of_degree(p):
+    return lambda A, B: power(A, B, p)
+
+
+def test_callables_are_told_apart_by_what_they_compute(monkeypatch):
+    def texts():
+        return [
+            described(value)
+            for value in (
+                *(partial(power, p=p) for p in (1, 3)),
+                partial(power, shift=np.ones(3)),
+                partial(power, shift=np.zeros(3)),
+                *(kernel_of_degree(p) for p in (1, 3)),
+                *(Power(p) for p in (1, 3)),
+                *(Power(p).__call__ for p in (1, 3)),
+                *({"kernel": Power(Power(p))} for p in (1, 3)),
+                lambda A, B: A @ B.T + 1,
+                lambda A, B: A @ B.T + 2,
+                lambda A, B, s=1: A @ B.T + s,
+                lambda A, B, s=2: A @ B.T + s,
+                *(np.array([Power(p)]) for p in (1, 3)),
+                make_scorer(lambda y, z: 1.0),
+                make_scorer(lambda y, z: 2.0),
+                np.tanh,
+                np.cosh,
+                rbf_kernel,
+                laplacian_kernel,
+                power,
+                steep,
+                Ridge(max_iter=5),
+                Ridge(max_iter=6),
+            )
+        ]
+
+    first = texts()
+    assert len(set(first)) == len(first)
+    assert not [text for text in first if " at 0x" in text]
+    assert texts() == first
+    monkeypatch.setitem(globals(), "SHIFT", 7)  # which steep refers to
+    assert [one != other for one, other in zip(first, texts(), strict=True)].count(True) == 1
+
+
+def test_descriptions_are_the_same_in_every_process():
+    code = "from tests.test_checkpoints import *; print(described([{'b', 'a', 'mae', 'mze'}, Power(2), power, {1, 2}]))"
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_what_cannot_be_described_is_refused():
+    selfish = Power(1)
+    selfish.p = selfish
+    assert "itself" in described(selfish)
+    with pytest.raises(ValueError, match=r"can't describe .*lock.*: give a function, or an object that pickle takes"):
+        described(partial(power, p=threading.Lock()))
+
+
+def test_another_partial_as_a_kernel_is_refused(tmp_path):
+    X, y = random_data(0, n=60)
+    SVOR(kernel=partial(power, p=1)).fit(X, y, checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="as its kernel differs"):
+        SVOR(kernel=partial(power, p=3)).fit(X, y, checkpoint=tmp_path)
+    assert SVOR(kernel=partial(power, p=1)).fit(X, y, checkpoint=tmp_path).result_.converged
+
+
 def test_a_folder_in_use_is_refused(tmp_path):
     X, y = random_data(0, n=60)
     with opened(tmp_path), pytest.raises(BlockingIOError, match="in use by another fit"):
@@ -376,8 +468,8 @@ class CrashingScorer:
         self.count += 1
         return -float(np.abs(model.predict(X) - y).mean())
 
-    def __repr__(self):
-        return "a scorer"
+    def __getstate__(self):  # what a checkpoint compares: neither of the counts
+        return {}
 
 
 GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}

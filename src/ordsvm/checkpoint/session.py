@@ -22,7 +22,7 @@ try:
 except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
-FORMAT = "1"  # of the folder; a checkpoint of another format is refused
+FORMAT = "2"  # of the folder; a checkpoint of another format is refused
 INTERVAL = 60.0  # seconds between two states
 IDENTITY, LOCK = "identity.json", "lock"
 

@@ -18,7 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm._typing import Floats
 from ordsvm.checkpoint import Keeper, digest, opened
-from ordsvm.checkpoint.identity import data_identity, parameters_in_words
+from ordsvm.checkpoint.description import parameters_in_words
+from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import caller_level, check_positive, usable_threads
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult, Progress

@@ -12,9 +12,9 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
 
 from ordsvm.checkpoint import Session, check_checkpoint, digest, opened
+from ordsvm.checkpoint.description import FREE_TO_CHANGE, parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import check_choice, check_positive
-from ordsvm.estimators.base import machine_identity
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
@@ -201,8 +201,9 @@ class OrdinalSearchCV(GridSearchCV):
     def _identity(self, X: Any, y: Any, sample_weight: Any, folds: list[Fold]) -> dict[str, str]:
         """What a checkpoint is of: the search, its parameters, the data and the folds."""
         rows = digest(*(rows for fold in folds for rows in fold))
-        about = machine_identity(self) | {"folds (give the splitter a random_state)": rows}
-        return about | data_identity(X, digest(y, sample_weight))
+        cut = {"cv": f"{len(folds)} folds", "folds (give the splitter a random_state)": rows}
+        about = {"model": type(self).__name__} | parameters_in_words(self, FREE_TO_CHANGE | {"cv"})
+        return about | cut | data_identity(X, digest(y, sample_weight))
 
     def _choose_scorers(self) -> dict[str, Scorer]:
         """Scorers by the names they have in the results; the attributes are those of `GridSearchCV`."""

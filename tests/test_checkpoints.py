@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+import warnings
 from functools import partial
 
 import numpy as np
@@ -222,6 +223,44 @@ def test_other_data_or_parameters_are_refused_with_one_sentence(changed, named, 
         model.fit(given["X"], given["y"], weight, checkpoint=str(tmp_path))
     assert str(refusal.value).count(". ") == 0
     assert SVOR(C=1).fit(X, y, checkpoint=tmp_path).result_.converged  # 1 is 1.0, and nothing was lost
+
+
+@pytest.mark.parametrize("limit", [5, -1])
+def test_validation_samples_that_come_or_go_are_refused(limit, tmp_path):
+    X, y = random_data(0, n=60)
+    validation = X[:20], y[:20]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        SVOR(C=100.0, max_iter=limit).fit(X, y, checkpoint=tmp_path / "none")
+        SVOR(C=100.0, max_iter=limit).fit(X, y, validation=validation, checkpoint=tmp_path / "some")
+    with pytest.raises(ValueError, match=r"as its validation was none and is samples .* now: give"):
+        SVOR(C=100.0).fit(X, y, validation=validation, checkpoint=tmp_path / "none")
+    with pytest.raises(ValueError, match=r"as its validation was samples .* and is none now: give"):
+        SVOR(C=100.0).fit(X, y, checkpoint=tmp_path / "some")
+
+
+def test_an_identity_with_more_or_less_in_it_is_another_one(tmp_path):
+    with opened(tmp_path) as session:
+        session.require({"C": "1", "gamma": "2"})
+        for other in ({"C": "1"}, {"C": "1", "gamma": "2", "file": "3"}):
+            with pytest.raises(ValueError, match="none"):
+                session.require(other)
+        session.require({"gamma": "2", "C": "1"})
+
+
+def test_rows_of_another_kind_are_refused(tmp_path):
+    X, y = random_data(0, n=100)
+    dump_svmlight_file(X, y, str(tmp_path / "rows.svm"))
+    LinearSVOR().fit(tmp_path / "rows.svm", checkpoint=tmp_path / "file")
+    with pytest.raises(ValueError, match="first block of the iterator was none"):
+        LinearSVOR().fit(blocks(X, y), checkpoint=tmp_path / "file")
+    LinearSVOR().fit(X, y, checkpoint=tmp_path / "memory")
+    with pytest.raises(ValueError, match="is of other data or parameters"):
+        LinearSVOR().fit(blocks(X, y), checkpoint=tmp_path / "memory")
+    assert not (tmp_path / "memory" / "rows").exists()
+    (tmp_path / "file" / "identity.json").write_text('{"format": "1", "model": "LinearSVOR"}')
+    with pytest.raises(ValueError, match="as its format was 1 and is 2 now"):
+        LinearSVOR().fit(tmp_path / "rows.svm", checkpoint=tmp_path / "file")
 
 
 def power(A, B, p=2, *, shift=SHIFT):

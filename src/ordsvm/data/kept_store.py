@@ -34,7 +34,7 @@ class Source(Protocol):
 def kept_store(X: Any, session: Session) -> RowStore:
     """The store of a file or an iterator, in the folder of the checkpoint."""
     source: Source = _Blocks(X) if isinstance(X, Iterator) else _File(X)
-    session.require(source.identity())
+    session.require(source.identity(), of="rows")
     folder, unfinished = session.folder / FOLDER, session.part(UNFINISHED, keeps_end=False)
     if not (folder / INDEX).is_file():
         folder.mkdir(parents=True, exist_ok=True)

@@ -80,8 +80,9 @@ class Fit:
     def _identity(self) -> dict[str, str]:
         """What a checkpoint is of: the machine, its parameters and the data."""
         validation = getattr(self.task, "validation", None)
-        more = {} if validation is None else {"validation": digest(validation.X, validation.codes, validation.weight)}
-        return machine_identity(self.machine) | data_identity(self.X, self.task.fingerprint()) | more
+        given = None if validation is None else digest(validation.X, validation.codes, validation.weight)
+        about = machine_identity(self.machine) | data_identity(self.X, self.task.fingerprint())
+        return about | {"validation": "none" if given is None else f"samples {given}"}
 
     def recover(self, solution: Any) -> Any:
         """The machine with what it keeps of the solution; a warning where a limit ended the fit."""

@@ -438,6 +438,8 @@ def test_the_rows_of_an_iterator_are_stored_once(tmp_path):
         LinearSVOR().fit(blocks(X, y, crash_before=6), checkpoint=folder)
     with pytest.raises(ValueError, match="The iterator gives other blocks"):
         LinearSVOR().fit(blocks(X, y, other=2), checkpoint=folder)
+    with pytest.raises(ValueError, match="The iterator gives other blocks"):  # three of six
+        LinearSVOR().fit(blocks(X[:60], y[:60]), checkpoint=folder)
     with pytest.raises(ValueError, match="first block of the iterator differs"):
         LinearSVOR().fit(blocks(X, y, other=0), checkpoint=folder)
     found = LinearSVOR().fit(blocks(X, y), checkpoint=folder).result_

@@ -15,6 +15,9 @@ from ordsvm.data.svmlight import column_range, svmlight_pieces
 
 FOLDER, UNFINISHED = "rows", "rows-unfinished"  # in the folder of the checkpoint: the store, and where its making is
 
+OTHER_BLOCKS = (
+    "The iterator gives other blocks than those that the checkpoint has: give the same ones, or another folder."
+)
 PIECE = 1 << 20  # bytes of text that are parsed at once: what is lost with them takes a fraction of a second
 
 
@@ -99,16 +102,15 @@ class _Blocks:
 
     def blocks(self, place: Any) -> Iterator[tuple[Any, Any]]:
         passed, expected = (0, "") if place is None else place
-        so_far = ""
+        number, so_far = 0, ""
         for number, block in enumerate(self._all(), start=1):
             so_far = _digest_of(so_far, block)
             if number == passed and so_far != expected:
-                raise ValueError(
-                    "The iterator gives other blocks than those that the checkpoint has: give the same ones, or "
-                    "another folder."
-                )
+                raise ValueError(OTHER_BLOCKS)
             if number > passed:
                 yield block, (number, so_far)
+        if number < passed:
+            raise ValueError(OTHER_BLOCKS)
 
     def _all(self) -> Iterator[Any]:
         if self._first is not None:

@@ -1,11 +1,13 @@
 """Checkpoints: a fit that ends in a crash goes on, an ended one returns its answer, and another fit is refused."""
 
+import itertools
 import json
 import os
 import re
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from functools import partial
 
@@ -36,6 +38,9 @@ from ordsvm import (
 from ordsvm.checkpoint import State, described, opened
 from ordsvm.checkpoint.state_file import StateFiles, read_state
 from ordsvm.data import kept_store
+from ordsvm.files import make_folder_durably
+from ordsvm.model_selection import lines
+from ordsvm.model_selection.journal import Journal, Outcome
 from ordsvm.problem import Treatment
 from ordsvm.solvers import recorder
 from ordsvm.solvers.registry import SOLVERS
@@ -586,6 +591,122 @@ def test_long_fits_of_a_search_are_kept_too(tmp_path):
     model.callback = None
     search.fit(X, y, checkpoint=tmp_path)
     assert not list(tmp_path.glob("fit-*"))
+
+
+def test_outcomes_that_a_limit_has_ended_are_of_that_limit(tmp_path):
+    X, y = random_data(0, n=90)
+    scorer = CrashingScorer()
+    grid = {"C": [0.1, 100.0]}
+
+    def scores(model, **options):
+        scorer.count = 0
+        search = OrdinalSearchCV(model, grid, cv=2, scoring=scorer)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return search.fit(X, y, **options).cv_results_["mean_test_score"].tolist(), scorer.count
+
+    limited = scores(SVOR(max_iter=3), checkpoint=tmp_path)
+    assert scores(SVOR(max_iter=3), checkpoint=tmp_path) == (limited[0], 0)
+    true = scores(SVOR())
+    assert true[0] != limited[0]
+    assert scores(SVOR(), checkpoint=tmp_path)[0] == true[0]
+    assert scores(SVOR(max_iter=10**6, callback=threading.Lock().acquire), checkpoint=tmp_path) == (true[0], 0)
+
+
+def test_the_best_and_the_second_stage_are_of_their_parameters(tmp_path):
+    """A line counts for its parameters, and the training on all samples too: others are made anew."""
+    X, y = random_data(0, n=60)
+    chosen = [0]
+
+    class Choice:
+        def __getstate__(self):
+            return {}
+
+        def __call__(self, table):
+            return chosen[0]
+
+    search = OrdinalSearchCV(SVOR(), {"C": [0.01, 100.0]}, cv=2, refit=Choice())
+    first = search.fit(X, y, checkpoint=tmp_path).best_estimator_.result_
+    chosen[0] = 1
+    other = search.fit(X, y, checkpoint=tmp_path).best_estimator_.result_
+    assert other.objective == SVOR(C=100.0).fit(X, y).result_.objective != first.objective
+    (tmp_path / "best" / "state.0").write_bytes(b"x")
+    (tmp_path / "best" / "state.1").write_bytes(b"x")
+    assert search.fit(X, y, checkpoint=tmp_path).best_estimator_.result_.objective == other.objective
+    with opened(tmp_path) as session:
+        known = Journal.of(session, 1, [{"C": 0.01}, {"C": 3.0}], search.estimator).known
+    assert sorted(known) == [(0, 0), (0, 1)]
+
+
+def test_a_damaged_fit_of_a_search_begins_anew(tmp_path):
+    X, y = random_data(0, n=60)
+    grid = {"C": [1.0]}
+    expected = OrdinalSearchCV(LinearSVOR(random_state=0), grid, cv=2).fit(X, y).best_score_
+    with opened(tmp_path) as session:
+        part = Journal.of(session, 1, [{"C": 1.0}], LinearSVOR()).for_job([0], 0).part(0)
+        part.folder.mkdir()
+        (part.folder / "state.0").write_bytes(b"x")
+    with pytest.warns(RuntimeWarning, match=r"begins anew: .* is damaged, in both"):
+        found = OrdinalSearchCV(LinearSVOR(random_state=0), grid, cv=2).fit(X, y, checkpoint=tmp_path)
+    assert found.best_score_ == expected
+
+
+@pytest.mark.parametrize(("error", "calls"), [(MemoryError, 2), (OSError, 2), (ArithmeticError, 1)])
+def test_a_fit_that_failed_by_chance_is_tried_again(error, calls, tmp_path):
+    X, y = random_data(0, n=60)
+    seen = []
+
+    class Failing(SVOR):
+        def fit(self, X, y, sample_weight=None, **options):
+            if len(X) < 60:
+                seen.append(1)
+                raise error
+            return super().fit(X, y, sample_weight, **options)
+
+    search = OrdinalSearchCV(Failing(max_iter=9), {"C": [1.0]}, cv=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(2):
+            search.fit(X, y, checkpoint=tmp_path)
+    assert len(seen) == 2 * calls
+
+
+def test_a_full_disk_costs_outcomes_and_not_the_search(tmp_path, monkeypatch):
+    def full(folder):
+        if folder.name == "outcomes":
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(lines, "make_folder_durably", full)
+    X, y = random_data(0, n=60)
+    search = OrdinalSearchCV(SVOR(), {"C": [1.0, 2.0]}, cv=2)
+    with pytest.warns(RuntimeWarning, match="could not be written to the checkpoint, and the search goes on") as caught:
+        search.fit(X, y, checkpoint=tmp_path)
+    assert len(caught) == 1
+    assert search.best_estimator_.result_.converged
+
+
+def test_lines_of_all_jobs_go_to_the_disk_by_one_clock(tmp_path, monkeypatch):
+    synced, clock = [], itertools.count()
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
+    with opened(Checkpoint(tmp_path, 4.0)) as session:
+        journal = Journal.of(session, 1, [{"C": C} for C in range(12)], SVOR())
+        for place in range(12):
+            journal.for_job([place], 0).note(0, Outcome({"score": 1.0}, {}, 0.0, 0.0))
+        written = {path.stat().st_ino for path in (tmp_path / "outcomes").iterdir()}
+        assert len(written) == 12
+        assert len(written & set(synced)) >= 8
+        journal.finish()
+        assert written <= set(synced)
+    assert {tmp_path.stat().st_ino, (tmp_path / "outcomes").stat().st_ino} <= set(synced)
+    assert len(Journal.of(session, 1, [{"C": C} for C in range(12)], SVOR()).known) == 12
+
+
+def test_folders_are_made_durably(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    make_folder_durably(tmp_path / "a" / "b")
+    assert synced == [tmp_path.stat().st_ino, (tmp_path / "a").stat().st_ino]
 
 
 def test_random_folds_are_refused_with_the_remedy(tmp_path):

@@ -2,7 +2,19 @@
 
 from ordsvm.checkpoint.description import described
 from ordsvm.checkpoint.identity import digest
-from ordsvm.checkpoint.session import Checkpoint, Session, check_checkpoint, opened
+from ordsvm.checkpoint.session import Checkpoint, OtherFitError, Session, check_checkpoint, opened
 from ordsvm.checkpoint.state import Keeper, State
+from ordsvm.checkpoint.state_file import DamagedError
 
-__all__ = ["Checkpoint", "Keeper", "Session", "State", "check_checkpoint", "described", "digest", "opened"]
+__all__ = [
+    "Checkpoint",
+    "DamagedError",
+    "Keeper",
+    "OtherFitError",
+    "Session",
+    "State",
+    "check_checkpoint",
+    "described",
+    "digest",
+    "opened",
+]

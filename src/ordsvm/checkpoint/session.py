@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ordsvm.checkpoint.state import Keeper, State
-from ordsvm.checkpoint.state_file import StateFiles
+from ordsvm.checkpoint.state_file import DamagedError, StateFiles
 from ordsvm.checks import caller_level, check_positive, shortened
-from ordsvm.files import write_durably
+from ordsvm.files import make_folder_durably, write_durably
 
 try:
     import fcntl
@@ -102,7 +102,7 @@ class Session:
             if name in kept or "fit" in kept:
                 self._compare(kept.get(name, {}), about)
         if of not in kept:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder_durably(self.folder)
             text = json.dumps(kept | now, indent=1, ensure_ascii=False) + "\n"
             write_durably(self.folder / IDENTITY, [text.encode()])
 
@@ -151,7 +151,7 @@ class Session:
             kept = json.loads(path.read_text(encoding="utf-8"))
             return {of: _texts(about) for of, about in kept.items()}
         except (ValueError, AttributeError):
-            raise ValueError(f"{str(path)!r} is damaged: remove the folder to begin anew.") from None
+            raise DamagedError(f"{str(path)!r} is damaged: remove the folder to begin anew.") from None
 
 
 def _texts(about: Any) -> dict[str, str]:
@@ -179,7 +179,7 @@ def opened(checkpoint: Any) -> Iterator[Session | None]:
         return
     folder = Path(given.folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder_durably(folder)
         lock = open(folder / LOCK, "ab")  # noqa: SIM115
     except OSError as error:
         raise type(error)(

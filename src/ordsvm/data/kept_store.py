@@ -12,6 +12,7 @@ from ordsvm.data.row_store import BLOCK_BYTES, RowStore, write_index
 from ordsvm.data.spool import BlockSize, Spool
 from ordsvm.data.store_files import INDEX, ROWS
 from ordsvm.data.svmlight import column_range, svmlight_pieces
+from ordsvm.files import make_folder_durably
 
 FOLDER, UNFINISHED = "rows", "rows-unfinished"  # in the folder of the checkpoint: the store, and where its making is
 
@@ -40,7 +41,7 @@ def kept_store(X: Any, session: Session) -> RowStore:
     session.require(source.identity(), of="rows")
     folder, unfinished = session.folder / FOLDER, session.part(UNFINISHED, keeps_end=False)
     if not (folder / INDEX).is_file():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder_durably(folder)
         _write(source, folder, unfinished.keeper())
     unfinished.remove()
     return RowStore.open(folder)

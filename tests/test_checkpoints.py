@@ -1,14 +1,23 @@
 """Checkpoints: a fit that ends in a crash goes on, an ended one returns its answer, and another fit is refused."""
 
+import itertools
 import json
 import os
 import re
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 
 from ordsvm import (
@@ -26,14 +35,18 @@ from ordsvm import (
     RoundedRegressor,
     RowStore,
 )
-from ordsvm.checkpoint import State, opened
+from ordsvm.checkpoint import State, described, opened
 from ordsvm.checkpoint.state_file import StateFiles, read_state
 from ordsvm.data import kept_store
+from ordsvm.files import make_folder_durably
+from ordsvm.model_selection import lines
+from ordsvm.model_selection.journal import Journal, Outcome
 from ordsvm.problem import Treatment
 from ordsvm.solvers import recorder
 from ordsvm.solvers.registry import SOLVERS
 from tests.cases import random_data
 
+SHIFT = 1.0  # of kernels that are functions
 ALWAYS = 1e-9  # seconds between two states: at every report
 
 
@@ -217,6 +230,129 @@ def test_other_data_or_parameters_are_refused_with_one_sentence(changed, named, 
     assert SVOR(C=1).fit(X, y, checkpoint=tmp_path).result_.converged  # 1 is 1.0, and nothing was lost
 
 
+@pytest.mark.parametrize("limit", [5, -1])
+def test_validation_samples_that_come_or_go_are_refused(limit, tmp_path):
+    X, y = random_data(0, n=60)
+    validation = X[:20], y[:20]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        SVOR(C=100.0, max_iter=limit).fit(X, y, checkpoint=tmp_path / "none")
+        SVOR(C=100.0, max_iter=limit).fit(X, y, validation=validation, checkpoint=tmp_path / "some")
+    with pytest.raises(ValueError, match=r"as its validation was none and is samples .* now: give"):
+        SVOR(C=100.0).fit(X, y, validation=validation, checkpoint=tmp_path / "none")
+    with pytest.raises(ValueError, match=r"as its validation was samples .* and is none now: give"):
+        SVOR(C=100.0).fit(X, y, checkpoint=tmp_path / "some")
+
+
+def test_an_identity_with_more_or_less_in_it_is_another_one(tmp_path):
+    with opened(tmp_path) as session:
+        session.require({"C": "1", "gamma": "2"})
+        for other in ({"C": "1"}, {"C": "1", "gamma": "2", "file": "3"}):
+            with pytest.raises(ValueError, match="none"):
+                session.require(other)
+        session.require({"gamma": "2", "C": "1"})
+
+
+def test_rows_of_another_kind_are_refused(tmp_path):
+    X, y = random_data(0, n=100)
+    dump_svmlight_file(X, y, str(tmp_path / "rows.svm"))
+    LinearSVOR().fit(tmp_path / "rows.svm", checkpoint=tmp_path / "file")
+    with pytest.raises(ValueError, match="first block of the iterator was none"):
+        LinearSVOR().fit(blocks(X, y), checkpoint=tmp_path / "file")
+    LinearSVOR().fit(X, y, checkpoint=tmp_path / "memory")
+    with pytest.raises(ValueError, match="is of other data or parameters"):
+        LinearSVOR().fit(blocks(X, y), checkpoint=tmp_path / "memory")
+    assert not (tmp_path / "memory" / "rows").exists()
+    (tmp_path / "file" / "identity.json").write_text('{"format": "1", "model": "LinearSVOR"}')
+    with pytest.raises(ValueError, match="as its format was 1 and is 2 now"):
+        LinearSVOR().fit(tmp_path / "rows.svm", checkpoint=tmp_path / "file")
+
+
+def power(A, B, p=2, *, shift=SHIFT):
+    return (A @ B.T + shift) ** p
+
+
+def steep(A, B):
+    return power(A, B, SHIFT)
+
+
+class Power:
+    def __init__(self, p):
+        self.p = p
+
+    def __call__(self, A, B):
+        return power(A, B, self.p)
+
+
+def kernel_of_degree(p):
+    return lambda A, B: power(A, B, p)
+
+
+def test_callables_are_told_apart_by_what_they_compute(monkeypatch):
+    def texts():
+        return [
+            described(value)
+            for value in (
+                *(partial(power, p=p) for p in (1, 3)),
+                partial(power, shift=np.ones(3)),
+                partial(power, shift=np.zeros(3)),
+                *(kernel_of_degree(p) for p in (1, 3)),
+                *(Power(p) for p in (1, 3)),
+                *(Power(p).__call__ for p in (1, 3)),
+                *({"kernel": Power(Power(p))} for p in (1, 3)),
+                lambda A, B: A @ B.T + 1,
+                lambda A, B: A @ B.T + 2,
+                lambda A, B, s=1: A @ B.T + s,
+                lambda A, B, s=2: A @ B.T + s,
+                *(np.array([Power(p)]) for p in (1, 3)),
+                make_scorer(lambda y, z: 1.0),
+                make_scorer(lambda y, z: 2.0),
+                np.tanh,
+                np.cosh,
+                rbf_kernel,
+                laplacian_kernel,
+                power,
+                steep,
+                Ridge(max_iter=5),
+                Ridge(max_iter=6),
+            )
+        ]
+
+    first = texts()
+    assert len(set(first)) == len(first)
+    assert not [text for text in first if " at 0x" in text]
+    assert texts() == first
+    monkeypatch.setitem(globals(), "SHIFT", 7)  # which steep refers to
+    assert [one != other for one, other in zip(first, texts(), strict=True)].count(True) == 1
+
+
+def test_descriptions_are_the_same_in_every_process():
+    code = "from tests.test_checkpoints import *; print(described([{'b', 'a', 'mae', 'mze'}, Power(2), power, {1, 2}]))"
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_what_cannot_be_described_is_refused():
+    selfish = Power(1)
+    selfish.p = selfish
+    assert "itself" in described(selfish)
+    with pytest.raises(ValueError, match=r"can't describe .*lock.*: give a function, or an object that pickle takes"):
+        described(partial(power, p=threading.Lock()))
+
+
+def test_another_partial_as_a_kernel_is_refused(tmp_path):
+    X, y = random_data(0, n=60)
+    SVOR(kernel=partial(power, p=1)).fit(X, y, checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="as its kernel differs"):
+        SVOR(kernel=partial(power, p=3)).fit(X, y, checkpoint=tmp_path)
+    assert SVOR(kernel=partial(power, p=1)).fit(X, y, checkpoint=tmp_path).result_.converged
+
+
 def test_a_folder_in_use_is_refused(tmp_path):
     X, y = random_data(0, n=60)
     with opened(tmp_path), pytest.raises(BlockingIOError, match="in use by another fit"):
@@ -307,6 +443,8 @@ def test_the_rows_of_an_iterator_are_stored_once(tmp_path):
         LinearSVOR().fit(blocks(X, y, crash_before=6), checkpoint=folder)
     with pytest.raises(ValueError, match="The iterator gives other blocks"):
         LinearSVOR().fit(blocks(X, y, other=2), checkpoint=folder)
+    with pytest.raises(ValueError, match="The iterator gives other blocks"):  # three of six
+        LinearSVOR().fit(blocks(X[:60], y[:60]), checkpoint=folder)
     with pytest.raises(ValueError, match="first block of the iterator differs"):
         LinearSVOR().fit(blocks(X, y, other=0), checkpoint=folder)
     found = LinearSVOR().fit(blocks(X, y), checkpoint=folder).result_
@@ -376,8 +514,8 @@ class CrashingScorer:
         self.count += 1
         return -float(np.abs(model.predict(X) - y).mean())
 
-    def __repr__(self):
-        return "a scorer"
+    def __getstate__(self):  # what a checkpoint compares: neither of the counts
+        return {}
 
 
 GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}
@@ -453,6 +591,122 @@ def test_long_fits_of_a_search_are_kept_too(tmp_path):
     model.callback = None
     search.fit(X, y, checkpoint=tmp_path)
     assert not list(tmp_path.glob("fit-*"))
+
+
+def test_outcomes_that_a_limit_has_ended_are_of_that_limit(tmp_path):
+    X, y = random_data(0, n=90)
+    scorer = CrashingScorer()
+    grid = {"C": [0.1, 100.0]}
+
+    def scores(model, **options):
+        scorer.count = 0
+        search = OrdinalSearchCV(model, grid, cv=2, scoring=scorer)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return search.fit(X, y, **options).cv_results_["mean_test_score"].tolist(), scorer.count
+
+    limited = scores(SVOR(max_iter=3), checkpoint=tmp_path)
+    assert scores(SVOR(max_iter=3), checkpoint=tmp_path) == (limited[0], 0)
+    true = scores(SVOR())
+    assert true[0] != limited[0]
+    assert scores(SVOR(), checkpoint=tmp_path)[0] == true[0]
+    assert scores(SVOR(max_iter=10**6, callback=threading.Lock().acquire), checkpoint=tmp_path) == (true[0], 0)
+
+
+def test_the_best_and_the_second_stage_are_of_their_parameters(tmp_path):
+    """A line counts for its parameters, and the training on all samples too: others are made anew."""
+    X, y = random_data(0, n=60)
+    chosen = [0]
+
+    class Choice:
+        def __getstate__(self):
+            return {}
+
+        def __call__(self, table):
+            return chosen[0]
+
+    search = OrdinalSearchCV(SVOR(), {"C": [0.01, 100.0]}, cv=2, refit=Choice())
+    first = search.fit(X, y, checkpoint=tmp_path).best_estimator_.result_
+    chosen[0] = 1
+    other = search.fit(X, y, checkpoint=tmp_path).best_estimator_.result_
+    assert other.objective == SVOR(C=100.0).fit(X, y).result_.objective != first.objective
+    (tmp_path / "best" / "state.0").write_bytes(b"x")
+    (tmp_path / "best" / "state.1").write_bytes(b"x")
+    assert search.fit(X, y, checkpoint=tmp_path).best_estimator_.result_.objective == other.objective
+    with opened(tmp_path) as session:
+        known = Journal.of(session, 1, [{"C": 0.01}, {"C": 3.0}], search.estimator).known
+    assert sorted(known) == [(0, 0), (0, 1)]
+
+
+def test_a_damaged_fit_of_a_search_begins_anew(tmp_path):
+    X, y = random_data(0, n=60)
+    grid = {"C": [1.0]}
+    expected = OrdinalSearchCV(LinearSVOR(random_state=0), grid, cv=2).fit(X, y).best_score_
+    with opened(tmp_path) as session:
+        part = Journal.of(session, 1, [{"C": 1.0}], LinearSVOR()).for_job([0], 0).part(0)
+        part.folder.mkdir()
+        (part.folder / "state.0").write_bytes(b"x")
+    with pytest.warns(RuntimeWarning, match=r"begins anew: .* is damaged, in both"):
+        found = OrdinalSearchCV(LinearSVOR(random_state=0), grid, cv=2).fit(X, y, checkpoint=tmp_path)
+    assert found.best_score_ == expected
+
+
+@pytest.mark.parametrize(("error", "calls"), [(MemoryError, 2), (OSError, 2), (ArithmeticError, 1)])
+def test_a_fit_that_failed_by_chance_is_tried_again(error, calls, tmp_path):
+    X, y = random_data(0, n=60)
+    seen = []
+
+    class Failing(SVOR):
+        def fit(self, X, y, sample_weight=None, **options):
+            if len(X) < 60:
+                seen.append(1)
+                raise error
+            return super().fit(X, y, sample_weight, **options)
+
+    search = OrdinalSearchCV(Failing(max_iter=9), {"C": [1.0]}, cv=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(2):
+            search.fit(X, y, checkpoint=tmp_path)
+    assert len(seen) == 2 * calls
+
+
+def test_a_full_disk_costs_outcomes_and_not_the_search(tmp_path, monkeypatch):
+    def full(folder):
+        if folder.name == "outcomes":
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(lines, "make_folder_durably", full)
+    X, y = random_data(0, n=60)
+    search = OrdinalSearchCV(SVOR(), {"C": [1.0, 2.0]}, cv=2)
+    with pytest.warns(RuntimeWarning, match="could not be written to the checkpoint, and the search goes on") as caught:
+        search.fit(X, y, checkpoint=tmp_path)
+    assert len(caught) == 1
+    assert search.best_estimator_.result_.converged
+
+
+def test_lines_of_all_jobs_go_to_the_disk_by_one_clock(tmp_path, monkeypatch):
+    synced, clock = [], itertools.count()
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
+    with opened(Checkpoint(tmp_path, 4.0)) as session:
+        journal = Journal.of(session, 1, [{"C": C} for C in range(12)], SVOR())
+        for place in range(12):
+            journal.for_job([place], 0).note(0, Outcome({"score": 1.0}, {}, 0.0, 0.0))
+        written = {path.stat().st_ino for path in (tmp_path / "outcomes").iterdir()}
+        assert len(written) == 12
+        assert len(written & set(synced)) >= 8
+        journal.finish()
+        assert written <= set(synced)
+    assert {tmp_path.stat().st_ino, (tmp_path / "outcomes").stat().st_ino} <= set(synced)
+    assert len(Journal.of(session, 1, [{"C": C} for C in range(12)], SVOR()).known) == 12
+
+
+def test_folders_are_made_durably(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    make_folder_durably(tmp_path / "a" / "b")
+    assert synced == [tmp_path.stat().st_ino, (tmp_path / "a").stat().st_ino]
 
 
 def test_random_folds_are_refused_with_the_remedy(tmp_path):

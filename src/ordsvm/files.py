@@ -50,12 +50,28 @@ def write_durably(path: Path, pieces: Iterable[Any]) -> None:
             file.write(piece)
         file.flush()
         os.fsync(file.fileno())
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the name too
-        finally:
-            os.close(folder)
+    sync_folder(path.parent)  # the name too
+
+
+def make_folder_durably(folder: Path) -> None:
+    """A folder that is on the disk, under its name, before this returns."""
+    if folder.is_dir():
+        return
+    if folder.parent != folder:
+        make_folder_durably(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """The names in a folder are on the disk before this returns; where folders cannot be opened, they are not."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def bring_to_disk(*paths: Path) -> None:

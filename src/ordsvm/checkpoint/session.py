@@ -13,18 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from ordsvm.checkpoint.state import Keeper, State
-from ordsvm.checkpoint.state_file import StateFiles
+from ordsvm.checkpoint.state_file import DamagedError, StateFiles
 from ordsvm.checks import caller_level, check_positive, shortened
-from ordsvm.files import write_durably
+from ordsvm.files import make_folder_durably, write_durably
 
 try:
     import fcntl
 except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
-FORMAT = "1"  # of the folder; a checkpoint of another format is refused
+FORMAT = "2"  # of the folder; a checkpoint of another format is refused
 INTERVAL = 60.0  # seconds between two states
 IDENTITY, LOCK = "identity.json", "lock"
+ABSENT = "none"  # stands for what an identity has no word about
+
+
+class OtherFitError(ValueError):
+    """The checkpoint is of another fit."""
 
 
 @dataclass(frozen=True)
@@ -85,20 +90,27 @@ class Session:
     is_part: bool = False
     keeps_end: bool = True
 
-    def require(self, identity: dict[str, str]) -> None:
-        """Raises ValueError where something of this name was different before; what is new is kept."""
+    def require(self, identity: dict[str, str], of: str = "fit") -> None:
+        """Keeps what the fit, or something that comes before it, is of.
+
+        Raises OtherFitError where that was different, or where there was none and the fit was there already.
+        """
         if self.is_part:
             return
-        kept = self._read_identity()
-        for name, now in {"format": FORMAT, **identity}.items():
-            if (before := kept.get(name, now)) != now:
-                raise ValueError(_refusal(self.folder, name, before, now))
-        if kept.keys() > identity.keys():
-            return
-        kept |= {"format": FORMAT, **identity}
-        self.folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
-        write_durably(self.folder / IDENTITY, [text.encode()])
+        kept, now = self._read_identity(), {"format": {"format": FORMAT}, of: identity}
+        for name, about in now.items():
+            if name in kept or "fit" in kept:
+                self._compare(kept.get(name, {}), about)
+        if of not in kept:
+            make_folder_durably(self.folder)
+            text = json.dumps(kept | now, indent=1, ensure_ascii=False) + "\n"
+            write_durably(self.folder / IDENTITY, [text.encode()])
+
+    def _compare(self, before: dict[str, str], now: dict[str, str]) -> None:
+        for name in now | before:
+            one, other = before.get(name, ABSENT), now.get(name, ABSENT)
+            if one != other:
+                raise OtherFitError(_refusal(self.folder, name, one, other))
 
     def keeper(self) -> Keeper:
         """Takes the states of a fit, and has the last one of before."""
@@ -131,15 +143,20 @@ class Session:
         """Removes the folder of a part."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _read_identity(self) -> dict[str, str]:
+    def _read_identity(self) -> dict[str, dict[str, str]]:
         path = self.folder / IDENTITY
         if not path.exists():
             return {}
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))
-            return {str(name): str(text) for name, text in kept.items()}
+            return {of: _texts(about) for of, about in kept.items()}
         except (ValueError, AttributeError):
-            raise ValueError(f"{str(path)!r} is damaged: remove the folder to begin anew.") from None
+            raise DamagedError(f"{str(path)!r} is damaged: remove the folder to begin anew.") from None
+
+
+def _texts(about: Any) -> dict[str, str]:
+    """Of a part of the identity; in format 1 there was one, not named."""
+    return {str(name): str(text) for name, text in (about.items() if isinstance(about, dict) else [("format", about)])}
 
 
 def check_checkpoint(checkpoint: Any) -> Checkpoint | Session | None:
@@ -162,7 +179,7 @@ def opened(checkpoint: Any) -> Iterator[Session | None]:
         return
     folder = Path(given.folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder_durably(folder)
         lock = open(folder / LOCK, "ab")  # noqa: SIM115
     except OSError as error:
         raise type(error)(

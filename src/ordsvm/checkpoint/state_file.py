@@ -17,11 +17,15 @@ from typing import Any
 import numpy as np
 
 from ordsvm.checkpoint.state import State
-from ordsvm.files import write_durably
+from ordsvm.files import make_folder_durably, write_durably
 
 FORMAT = b"ordsvm state 1\n"
 GENERATIONS = ("state.0", "state.1")
 DIGEST_BYTES = 32
+
+
+class DamagedError(ValueError):
+    """A checkpoint that cannot be gone on from."""
 
 
 class StateFiles:
@@ -34,7 +38,7 @@ class StateFiles:
     def latest(self) -> State | None:
         """The last whole state, None where there is no file.
 
-        Raises ValueError where there are files and none of them is whole.
+        Raises DamagedError where there are files and none of them is whole.
         """
         for torn in self._folder.glob(".state.*"):  # what a process was writing when it was killed
             torn.unlink(missing_ok=True)
@@ -42,7 +46,7 @@ class StateFiles:
         whole = [found for path in present if (found := read_state(path)) is not None]
         if not whole:
             if present:
-                raise ValueError(
+                raise DamagedError(
                     f"The checkpoint in {str(self._folder)!r} is damaged, in both of its states: remove that folder to "
                     "begin anew."
                 )
@@ -52,7 +56,7 @@ class StateFiles:
 
     def write(self, state: State) -> None:
         """Replaces the older generation."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder_durably(self._folder)
         number = self._number + 1
         write_durably(self._folder / GENERATIONS[number % 2], _pieces(number, state))
         self._number = number

@@ -12,9 +12,13 @@ from ordsvm.data.row_store import BLOCK_BYTES, RowStore, write_index
 from ordsvm.data.spool import BlockSize, Spool
 from ordsvm.data.store_files import INDEX, ROWS
 from ordsvm.data.svmlight import column_range, svmlight_pieces
+from ordsvm.files import make_folder_durably
 
 FOLDER, UNFINISHED = "rows", "rows-unfinished"  # in the folder of the checkpoint: the store, and where its making is
 
+OTHER_BLOCKS = (
+    "The iterator gives other blocks than those that the checkpoint has: give the same ones, or another folder."
+)
 PIECE = 1 << 20  # bytes of text that are parsed at once: what is lost with them takes a fraction of a second
 
 
@@ -34,10 +38,10 @@ class Source(Protocol):
 def kept_store(X: Any, session: Session) -> RowStore:
     """The store of a file or an iterator, in the folder of the checkpoint."""
     source: Source = _Blocks(X) if isinstance(X, Iterator) else _File(X)
-    session.require(source.identity())
+    session.require(source.identity(), of="rows")
     folder, unfinished = session.folder / FOLDER, session.part(UNFINISHED, keeps_end=False)
     if not (folder / INDEX).is_file():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder_durably(folder)
         _write(source, folder, unfinished.keeper())
     unfinished.remove()
     return RowStore.open(folder)
@@ -99,16 +103,15 @@ class _Blocks:
 
     def blocks(self, place: Any) -> Iterator[tuple[Any, Any]]:
         passed, expected = (0, "") if place is None else place
-        so_far = ""
+        number, so_far = 0, ""
         for number, block in enumerate(self._all(), start=1):
             so_far = _digest_of(so_far, block)
             if number == passed and so_far != expected:
-                raise ValueError(
-                    "The iterator gives other blocks than those that the checkpoint has: give the same ones, or "
-                    "another folder."
-                )
+                raise ValueError(OTHER_BLOCKS)
             if number > passed:
                 yield block, (number, so_far)
+        if number < passed:
+            raise ValueError(OTHER_BLOCKS)
 
     def _all(self) -> Iterator[Any]:
         if self._first is not None:

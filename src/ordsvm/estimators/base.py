@@ -18,7 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm._typing import Floats
 from ordsvm.checkpoint import Keeper, digest, opened
-from ordsvm.checkpoint.identity import data_identity, parameters_in_words
+from ordsvm.checkpoint.description import parameters_in_words
+from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import caller_level, check_positive, usable_threads
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult, Progress
@@ -79,8 +80,9 @@ class Fit:
     def _identity(self) -> dict[str, str]:
         """What a checkpoint is of: the machine, its parameters and the data."""
         validation = getattr(self.task, "validation", None)
-        more = {} if validation is None else {"validation": digest(validation.X, validation.codes, validation.weight)}
-        return machine_identity(self.machine) | data_identity(self.X, self.task.fingerprint()) | more
+        given = None if validation is None else digest(validation.X, validation.codes, validation.weight)
+        about = machine_identity(self.machine) | data_identity(self.X, self.task.fingerprint())
+        return about | {"validation": "none" if given is None else f"samples {given}"}
 
     def recover(self, solution: Any) -> Any:
         """The machine with what it keeps of the solution; a warning where a limit ended the fit."""

@@ -113,7 +113,7 @@ class LinearMachine(Machine):
         self._require_a_solver_of_streams()
         with opened(checkpoint) as session:
             if session is not None:
-                session.require(machine_identity(self))
+                session.require(machine_identity(self), of="model")
             with training_rows(X, y, sample_weight, session) as rows:
                 return self._prepare(*rows).run(session)
 

@@ -61,7 +61,8 @@ class SearchJobs:
 
     def run(self, candidates: Sequence[Parameters], stage: int = 1) -> list[list[Outcome]]:
         """Outcomes of every candidate on every fold; those that the checkpoint has are not sought again."""
-        own, journal = self._own_parameters(candidates), Journal.of(self.session, stage)
+        own = self._own_parameters(candidates)
+        journal = Journal.of(self.session, stage, candidates, self.estimator)
         if own is None or not isinstance(self.machine, Machine):
             return self._collect(len(candidates), self._single_jobs(candidates, journal), journal)
         if self._can_share_kernels(own):
@@ -213,6 +214,7 @@ class SearchJobs:
 
     def _collect(self, n_candidates: int, jobs: Sequence[Job], journal: Journal, **options: Any) -> list[list[Outcome]]:
         found = Jobs(n_jobs=self.n_jobs, verbose=self.verbose, **options).run(job.run for job in jobs)
+        journal.finish()
         table: list[dict[int, Outcome]] = [{} for _ in range(n_candidates)]
         for (place, fold), outcome in journal.known.items():
             table[place][fold] = outcome

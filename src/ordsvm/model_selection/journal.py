@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import time
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
-from ordsvm.checkpoint import Session
+from ordsvm.checkpoint import Session, described, digest
+from ordsvm.checkpoint.description import FREE_TO_CHANGE, LIMITS
+from ordsvm.model_selection.lines import Lines
 
 FOLDER = "outcomes"
 
@@ -26,6 +28,14 @@ class Outcome:
     score_seconds: float
 
 
+class Ending(Enum):
+    """What an outcome depends on besides the parameters of the candidate."""
+
+    BY_ITSELF = "nothing: the fit came to its end"
+    BY_LIMITS = "limits and callbacks, which may have ended it, or that it failed by"
+    BY_CHANCE = "the state of the machine: there was no memory, or a file could not be read"
+
+
 @dataclass(frozen=True)
 class JobJournal:
     """The lines of one job: candidates by their places in the list of all, on one fold. Other processes may write them.
@@ -37,26 +47,29 @@ class JobJournal:
     stage: int
     fold: int
     places: Sequence[int]
-    _synced: list[float] = field(default_factory=lambda: [time.monotonic()], repr=False)
+    parameters: Sequence[str]  # of these candidates: digests
+    limits: str
 
-    def note(self, number: int, outcome: Outcome) -> None:
+    def note(self, number: int, outcome: Outcome, ending: Ending = Ending.BY_ITSELF) -> None:
         """Keeps the outcome of the job's candidate of this number; what its fit has kept is of no use any more."""
-        place = self.places[number]
-        text = json.dumps({"place": place, "fold": self.fold} | asdict(outcome))
-        folder = self.session.folder / FOLDER
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"stage{self.stage}-fold{self.fold}-from{self.places[0]}"
-        with open(path, "ab") as file:
-            file.write(f"\n{zlib.crc32(text.encode()):08x} {text}".encode())
-            if time.monotonic() - self._synced[0] >= self.session.interval:
-                file.flush()
-                os.fsync(file.fileno())
-                self._synced[0] = time.monotonic()
-        self.part(number).remove()
+        if ending is Ending.BY_CHANCE:
+            return
+        about = {
+            "place": self.places[number],
+            "fold": self.fold,
+            "parameters": self.parameters[number],
+            "limits": self.limits if ending is Ending.BY_LIMITS else None,
+        }
+        text = json.dumps(about | asdict(outcome))
+        name = f"stage{self.stage}-fold{self.fold}-from{self.places[0]}"
+        lines = Lines.of(self.session.folder / FOLDER)
+        if lines.append(name, f"\n{zlib.crc32(text.encode()):08x} {text}".encode(), self.session.interval):
+            self.part(number).remove()
 
     def part(self, number: int) -> Session:
         """For the fit of the job's candidate of this number, should it be long."""
-        return self.session.part(f"fit-stage{self.stage}-fold{self.fold}-{self.places[number]}", keeps_end=False)
+        which = f"{self.places[number]}-{self.parameters[number][:8]}"
+        return self.session.part(f"fit-stage{self.stage}-fold{self.fold}-{which}", keeps_end=False)
 
 
 @dataclass(frozen=True)
@@ -66,24 +79,52 @@ class Journal:
     session: Session | None
     stage: int
     known: dict[tuple[int, int], Outcome]  # by the place of the candidate and the fold
+    parameters: Sequence[str] = ()  # of all candidates: digests
+    limits: str = ""
 
     @classmethod
-    def of(cls, session: Session | None, stage: int) -> Journal:
-        folder = None if session is None else session.folder / FOLDER
-        return cls(session, stage, {} if folder is None else dict(_read(sorted(folder.glob(f"stage{stage}-*")))))
+    def of(
+        cls, session: Session | None, stage: int, candidates: Sequence[Mapping[str, Any]] = (), estimator: Any = None
+    ) -> Journal:
+        """Outcomes of other candidates, or of fits that other limits have ended, are not among them."""
+        if session is None:
+            return cls(None, stage, {})
+        parameters, limits = [digest(described(dict(chosen))) for chosen in candidates], _limits(estimator)
+        paths = sorted((session.folder / FOLDER).glob(f"stage{stage}-*"))
+        return cls(session, stage, dict(_read(paths, parameters, limits)), parameters, limits)
 
     def left(self, places: Sequence[int], fold: int) -> list[int]:
         """Those of the candidates that have no outcome yet."""
         return [place for place in places if (place, fold) not in self.known]
 
     def for_job(self, places: Sequence[int], fold: int) -> JobJournal | None:
-        return None if self.session is None else JobJournal(self.session, self.stage, fold, places)
+        if self.session is None:
+            return None
+        chosen = [self.parameters[place] for place in places]
+        return JobJournal(self.session, self.stage, fold, places, chosen, self.limits)
+
+    def finish(self) -> None:
+        """All lines are on the disk, those of other processes too."""
+        if self.session is not None:
+            Lines.of(self.session.folder / FOLDER).finish()
 
 
-def _read(paths: Sequence[Path]) -> Iterator[tuple[tuple[int, int], Outcome]]:
+def _limits(estimator: Any) -> str:
+    """A digest of the limits and callbacks in an estimator; of those that cannot be described, as no other."""
+    try:
+        return digest(described(estimator, FREE_TO_CHANGE - LIMITS))
+    except ValueError:
+        return uuid4().hex
+
+
+def _read(paths: Sequence[Path], parameters: Sequence[str], limits: str) -> Iterator[tuple[tuple[int, int], Outcome]]:
     for path in paths:
         for line in path.read_bytes().split(b"\n"):
             checksum, _, text = line.partition(b" ")
-            if text and checksum == f"{zlib.crc32(text):08x}".encode():
-                record: dict[str, Any] = json.loads(text)
-                yield (record.pop("place"), record.pop("fold")), Outcome(**record)
+            if not text or checksum != f"{zlib.crc32(text):08x}".encode():
+                continue
+            record: dict[str, Any] = json.loads(text)
+            place, fold = record.pop("place"), record.pop("fold")
+            is_same = place < len(parameters) and record.pop("parameters") == parameters[place]
+            if is_same and record.pop("limits") in (None, limits):
+                yield (place, fold), Outcome(**record)

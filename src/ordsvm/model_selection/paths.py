@@ -13,12 +13,14 @@ from numbers import Real
 from typing import Any, Protocol
 
 from sklearn.exceptions import FitFailedWarning
+from sklearn.pipeline import Pipeline
 
+from ordsvm.checkpoint import DamagedError
 from ordsvm.checks import caller_level
 from ordsvm.estimators.base import Fit, Machine, prepare
 from ordsvm.estimators.kernel import KernelMachine
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
-from ordsvm.model_selection.journal import JobJournal, Outcome
+from ordsvm.model_selection.journal import Ending, JobJournal, Outcome
 
 Parameters = dict[str, Any]
 Scorer = Callable[..., float]
@@ -149,28 +151,47 @@ def train_anew(machine: Any, train: FoldSamples, checkpoint: Any = None) -> Any:
 def evaluate(fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, number: int) -> Outcome:
     """Trains and scores a candidate, and keeps the outcome, where there is a checkpoint, by its number in the job."""
     if judge.journal is None:
-        return _evaluated(fit, train, test, judge)
-    outcome = _evaluated(partial(fit, checkpoint=judge.journal.part(number)), train, test, judge)
-    judge.journal.note(number, outcome)
+        return _evaluated(fit, train, test, judge)[0]
+    part = judge.journal.part(number)
+    kept_fit = partial(fit, checkpoint=part)
+    try:
+        outcome, ending = _evaluated(kept_fit, train, test, judge)
+    except DamagedError as error:
+        warnings.warn(f"A fit of the search begins anew: {error}", RuntimeWarning, stacklevel=caller_level())
+        part.remove()
+        outcome, ending = _evaluated(kept_fit, train, test, judge)
+    judge.journal.note(number, outcome, ending)
     return outcome
 
 
-def _evaluated(fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge) -> Outcome:
+def _evaluated(fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge) -> tuple[Outcome, Ending]:
     """A fit that fails scores `error_score`, with a warning, unless that is "raise"."""
     began = time.perf_counter()
     try:
         machine = fit()
-    except Exception:
+    except DamagedError:
+        raise
+    except Exception as error:
         if judge.error_score == "raise":
             raise
         _warn_failed(judge.error_score)
         failed = dict.fromkeys(judge.scorers, float(judge.error_score))
-        return Outcome(failed, failed, time.perf_counter() - began, 0.0)
+        ending = Ending.BY_CHANCE if isinstance(error, OSError | MemoryError) else Ending.BY_LIMITS
+        return Outcome(failed, failed, time.perf_counter() - began, 0.0), ending
     trained = time.perf_counter()
     scores = judge.scores(machine, test)
     scored = time.perf_counter()
     of_training = judge.scores(machine, train) if judge.train_too else {}
-    return Outcome(scores, of_training, trained - began, scored - trained)
+    return Outcome(scores, of_training, trained - began, scored - trained), _ending(machine)
+
+
+def _ending(machine: Any) -> Ending:
+    """Other estimators than machines do not say how they have ended."""
+    last = machine[-1] if isinstance(machine, Pipeline) else machine
+    if not isinstance(last, Machine):
+        return Ending.BY_LIMITS
+    statuses = {result.status for result in getattr(last, "results_", [last.result_])}
+    return Ending.BY_LIMITS if statuses & {"max_iter", "time_limit", "callback"} else Ending.BY_ITSELF
 
 
 def _warn_failed(error_score: Any) -> None:

@@ -11,10 +11,10 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
 
-from ordsvm.checkpoint import Session, check_checkpoint, digest, opened
+from ordsvm.checkpoint import DamagedError, OtherFitError, Session, check_checkpoint, digest, opened
+from ordsvm.checkpoint.description import FREE_TO_CHANGE, parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import check_choice, check_positive
-from ordsvm.estimators.base import machine_identity
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
@@ -196,13 +196,14 @@ class OrdinalSearchCV(GridSearchCV):
             session,
         )
         self.cv_results_ = self._search(jobs)
-        self._keep_best(X, y, sample_weight, None if session is None else session.part("best"))
+        self._keep_best(X, y, sample_weight, None if session is None else session.inner("best"))
 
     def _identity(self, X: Any, y: Any, sample_weight: Any, folds: list[Fold]) -> dict[str, str]:
         """What a checkpoint is of: the search, its parameters, the data and the folds."""
         rows = digest(*(rows for fold in folds for rows in fold))
-        about = machine_identity(self) | {"folds (give the splitter a random_state)": rows}
-        return about | data_identity(X, digest(y, sample_weight))
+        cut = {"cv": f"{len(folds)} folds", "folds (give the splitter a random_state)": rows}
+        about = {"model": type(self).__name__} | parameters_in_words(self, FREE_TO_CHANGE | {"cv"})
+        return about | cut | data_identity(X, digest(y, sample_weight))
 
     def _choose_scorers(self) -> dict[str, Scorer]:
         """Scorers by the names they have in the results; the attributes are those of `GridSearchCV`."""
@@ -259,7 +260,13 @@ class OrdinalSearchCV(GridSearchCV):
         estimator = clone(self.estimator).set_params(**self.best_params_)
         began = time.perf_counter()
         options = weight_argument(estimator, sample_weight) | checkpoint_argument(estimator, session)
-        self.best_estimator_ = estimator.fit(X, y, **options)
+        try:
+            self.best_estimator_ = estimator.fit(X, y, **options)
+        except (OtherFitError, DamagedError):  # of what was best before
+            if session is None:
+                raise
+            session.remove()
+            self.best_estimator_ = estimator.fit(X, y, **options)
         self.refit_time_ = time.perf_counter() - began
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

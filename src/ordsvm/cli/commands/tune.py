@@ -71,8 +71,9 @@ class _CountingScorer:
         self._bar.advance(self._task)
         return score
 
-    def __repr__(self) -> str:
-        return f"{self._scorer!r}, counted"
+    def __getstate__(self) -> dict[str, Any]:
+        """What a checkpoint describes: the scorer alone."""
+        return {"scorer": self._scorer}
 
 
 def searched(job: TrainingJob, folds: int, metric: str, jobs: int, checkpoint: str | None) -> OrdinalSearchCV:

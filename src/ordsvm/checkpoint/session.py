@@ -148,7 +148,7 @@ class Session:
         return replace(self, folder=self.folder / name)
 
     def end_if_orphaned(self) -> None:
-        """Ends the fit of a worker whose parent was killed, without a word: the lock is free, and another may have it."""
+        """Ends the fit of a worker whose parent was killed, without a word: the lock is free for another."""
         if os.getpid() == self.owner:
             return
         if os.getppid() != _parent[0] or (platform.node() == self.host and not _is_alive(self.owner)):

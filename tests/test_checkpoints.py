@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import warnings
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -563,6 +564,32 @@ def test_both_stages_of_a_search_are_kept(tmp_path):
     scorer.left, scorer.count = -1, 0
     assert search.fit(X, y, checkpoint=tmp_path).best_params_ == reference.best_params_
     assert scorer.count == 32 - 20
+
+
+def test_workers_write_nothing_after_the_end_of_their_parent(tmp_path, monkeypatch):
+    """Their parent had the lock, which is free then."""
+    with opened(tmp_path) as mine:
+        theirs = replace(mine, owner=os.getppid())
+        outcome = Outcome({"score": 1.0}, {}, 0.0, 0.0)
+
+        def write(session, place):
+            session.part(f"fit{place}").keeper().keep(State({"n": 1}))
+            Journal.of(session, 1, [{}, {}, {}], SVOR()).for_job([place], 0).note(0, outcome)
+
+        write(theirs, 0)
+        monkeypatch.setattr(os, "getppid", lambda: 1)
+        write(mine, 1)  # a shell that has ended is no reason
+        journal = Journal.of(theirs, 1, [{}, {}, {}], SVOR()).for_job([2], 0)
+        for call in (partial(write, theirs, 2), partial(journal.note, 0, outcome)):
+            with pytest.raises(SystemExit):
+                call()
+        monkeypatch.undo()
+        ended = subprocess.Popen([sys.executable, "-c", ""])  # before the worker began
+        ended.wait()
+        with pytest.raises(SystemExit):
+            write(replace(mine, owner=ended.pid), 2)
+        assert len(list((tmp_path / "outcomes").iterdir())) == 2
+        assert not (tmp_path / "fit2").exists()
 
 
 def test_a_torn_line_is_no_outcome(tmp_path):

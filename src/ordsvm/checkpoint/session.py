@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ except ImportError:  # Windows: no lock
 FORMAT = "2"  # of the folder; a checkpoint of another format is refused
 INTERVAL = 60.0  # seconds between two states
 IDENTITY, LOCK = "identity.json", "lock"
+_parent = [os.getppid()]  # of this process, when it began
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _parent.__setitem__(0, os.getppid()))
 ABSENT = "none"  # stands for what an identity has no word about
 
 
@@ -83,12 +87,15 @@ class Session:
 
     is_part       a fit among others, whose identity is that of the whole
     keeps_end     whether the end of a fit is written too
+    owner, host   the process that has the lock, and where it runs
     """
 
     folder: Path
     interval: float = INTERVAL
     is_part: bool = False
     keeps_end: bool = True
+    owner: int = field(default_factory=os.getpid)
+    host: str = field(default_factory=platform.node)
 
     def require(self, identity: dict[str, str], of: str = "fit") -> None:
         """Keeps what the fit, or something that comes before it, is of.
@@ -118,6 +125,7 @@ class Session:
         resumed, failed = files.latest(), list[OSError]()
 
         def write(state: State) -> None:
+            self.end_if_orphaned()
             try:
                 files.write(state)
             except OSError as error:  # which ends no fit
@@ -138,6 +146,13 @@ class Session:
     def inner(self, name: str) -> Session:
         """For a fit inside, whose identity is compared too."""
         return replace(self, folder=self.folder / name)
+
+    def end_if_orphaned(self) -> None:
+        """Ends the fit of a worker whose parent was killed, without a word: the lock is free for another."""
+        if os.getpid() == self.owner:
+            return
+        if os.getppid() != _parent[0] or (platform.node() == self.host and not _is_alive(self.owner)):
+            raise SystemExit
 
     def remove(self) -> None:
         """Removes the folder of a part."""
@@ -188,6 +203,19 @@ def opened(checkpoint: Any) -> Iterator[Session | None]:
     with lock:
         _lock(lock, folder)
         yield Session(folder, float(given.interval))
+
+
+def _is_alive(process: int) -> bool:
+    """On this machine; True where that cannot be told."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)  # no signal
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _lock(file: Any, folder: Path) -> None:

@@ -52,6 +52,7 @@ class JobJournal:
 
     def note(self, number: int, outcome: Outcome, ending: Ending = Ending.BY_ITSELF) -> None:
         """Keeps the outcome of the job's candidate of this number; what its fit has kept is of no use any more."""
+        self.session.end_if_orphaned()
         if ending is Ending.BY_CHANCE:
             return
         about = {

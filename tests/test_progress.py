@@ -16,8 +16,8 @@ from ordsvm.result import Progress
 from tests.cases import random_data
 
 X, Y = random_data(0, n=600, noise=3.0)
-SLOW = {"kernel": "linear", "C": 1e6, "tol": 1e-9}  # long enough for several looks
-MACHINES = [SVOR(**SLOW), NPSVOR(**SLOW), LinearNPSVOR(C=1e6, tol=1e-9, max_iter=-1)]
+SLOW = {"kernel": "linear", "C": 1e6, "tol": 1e-9, "solver": "block"}  # long enough for several looks
+MACHINES = [SVOR(**SLOW), NPSVOR(**SLOW), LinearNPSVOR(C=1e6, tol=1e-9, max_iter=-1, solver="rank-dcd")]
 
 
 def look(gap):

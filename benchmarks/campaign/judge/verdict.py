@@ -87,17 +87,16 @@ class _Court:
         if self.answer["linear"] and not table.squared:
             alpha = self.alphas[place] = _in_box(alpha, table)
         beta = beta_of(table, alpha)
-        score = self.K @ beta
         b = self.answer["b"][place]
-        if self.answer["linear"]:
-            w = self.answer["coef"][place].astype(Extended)
-            scored = Scored((w**2).sum(), self.X @ w, beta @ score, score)
+        if self.answer["linear"]:  # by way of Σ β x: products of large features lose its digits
+            w, sums = self.answer["coef"][place].astype(Extended), beta @ self.X
+            scored = Scored((w**2).sum(), self.X @ w, (sums**2).sum(), self.X @ sums)
             self.slack.append(self._linear_slack(table, beta, w))
         else:
             own = self.answer["beta"][place]
             if np.abs(own - beta).max() > EQUAL * max(float(np.abs(alpha).max(initial=0.0)), 1e-300):
                 self.complaints.append("dual_coef_ is not that of alpha")
-            own_score = self.K @ own.astype(Extended)
+            score, own_score = self.K @ beta, self.K @ own.astype(Extended)
             scored = Scored(own @ own_score, own_score, beta @ score, score)
             rounding = FLOAT64_ROUNDINGS * np.finfo(float).eps * self.largest * float(np.abs(beta).sum())
             self.rounding = max(self.rounding, rounding)

@@ -23,7 +23,7 @@ METRICS = ("zero_one", "mae")  # the search may minimise either: the paper does 
 TUNED_ONCE = 3000  # training rows from which on parameters are sought in the first partition alone
 
 Errors = dict[str, float]
-Point = dict[str, float]  # C and gamma
+Point = dict[str, Any]  # C and gamma
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def partition(name: str, bins: int, trial: int) -> tuple[Part, Part]:
     return tuple(Part(np.ascontiguousarray(X[rows]), y[rows], bins) for rows in (training, test))  # type: ignore
 
 
-def machine(method: str, point: Mapping[str, float] | None = None) -> Any:
+def machine(method: str, point: Point | None = None) -> Any:
     """The estimator of a method; SVR's predictions are numbers, which `ranks` rounds."""
     made = {
         "EXC": SVOREX(n_threads=1),
@@ -99,7 +99,7 @@ def _score(model: Any, X: Any, y: Any, metric: str, n_ranks: int) -> float:
     return -errors(model, X, y, n_ranks)[metric]
 
 
-def errors_on_grid(method: str, part: Part, grid: Mapping[str, Sequence[float]], folds: Any) -> list[Outcome]:
+def errors_on_grid(method: str, part: Part, grid: Mapping[str, Sequence[Any]], folds: Any) -> list[Outcome]:
     """Both errors of every point of the grid, each on every fold."""
     scorers = {metric: partial(_score, metric=metric, n_ranks=part.n_ranks) for metric in METRICS}
     search = OrdinalSearchCV(
@@ -112,8 +112,8 @@ def errors_on_grid(method: str, part: Part, grid: Mapping[str, Sequence[float]],
     ]
 
 
-def folds_of(part: Part, trial: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    return list(StratifiedKFold(FOLDS, shuffle=True, random_state=trial).split(part.X, part.y))
+def folds_of(part: Part, trial: int, folds: int = FOLDS) -> list[tuple[np.ndarray, np.ndarray]]:
+    return list(StratifiedKFold(folds, shuffle=True, random_state=trial).split(part.X, part.y))
 
 
 def first_grid(method: str) -> dict[str, list[float]]:

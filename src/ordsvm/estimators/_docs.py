@@ -122,7 +122,7 @@ LINEAR = (
         Whether there is an intercept. It is penalised: with features far from 0, centre them.
     tol : float or None, default=None
         Training stops when the relative duality gap is at most this; None is 1e-3 for dense samples and 0.01 for sparse
-        ones and for rows on disk. The weights are then within √(2 · result_.gap) of the optimal ones.
+        ones, in memory and on disk. The weights are then within √(2 · result_.gap) of the optimal ones.
     max_iter : int, default=1000
         The largest number of passes over the samples; -1 for no limit.
     solver : {"auto", "rank-dcd", "interior-point"} or solver object, default="auto"

@@ -25,6 +25,8 @@ SMALL_TABLE, SMALL_STIFFNESS = 2000, 25.0  # values up to which both solvers tak
 MOST_STIFFNESS = 1e12  # beyond it float64 sums resolve no gap
 MOST_FEATURES = 5000  # for a system that Cholesky's method solves in seconds
 MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
+MOST_DUALS = 200_000_000  # that are kept in memory for rows on disk, by the interior-point method twice, in float64
+READING = 0.7  # nanoseconds a byte of a file
 MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
 
@@ -35,6 +37,8 @@ class LinearRows(NamedTuple):
     n_vectors   weight vectors
     stiffness   the mean of C ‖x‖²: the largest step of a dual variable, on the scale of the scores
     tol         of the relative gap
+    disk        bytes of a row on disk; 0 in memory
+    n_duals     dual variables of a row on disk
     """
 
     n_samples: int
@@ -43,6 +47,8 @@ class LinearRows(NamedTuple):
     n_vectors: int
     stiffness: float
     tol: float
+    disk: float = 0.0
+    n_duals: int = 0
 
     @classmethod
     def of(cls, X: Any, n_vectors: int, C: float, tol: float) -> LinearRows:
@@ -66,11 +72,14 @@ class LinearRows(NamedTuple):
             return False
         if d > MOST_FEATURES or self.n_samples < 2 * d or self.n_vectors * d * d > MOST_SUMS:
             return False
+        if self.n_samples * self.n_duals > MOST_DUALS:
+            return False
         passes = (6 + 20 * min(self.stiffness, 25.0)) * digits / 3
         a_pass = 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
         iterations = 4 + 1.5 * digits
         an_iteration = 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
-        return iterations * an_iteration < passes * a_pass
+        reading = READING * self.disk * self.n_samples
+        return iterations * (an_iteration + reading) < passes * (a_pass + reading)
 
 
 class Work(NamedTuple):
@@ -85,7 +94,7 @@ class Work(NamedTuple):
     by_rank     whether samples of a rank have the same hinges but for their C, so that weights of features will do
                 where the kernel is linear
     validates   whether validation samples are looked at on the way
-    rows        what the rows of a linear machine are like; None before there are any, and for rows on disk
+    rows        what the rows of a linear machine are like; None before there are any
     """
 
     form: Literal["kernel", "linear", "distributed"]

@@ -5,6 +5,7 @@ This is the plain version, float64 throughout and for every kernel; fused.py has
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import scipy.sparse as sp
@@ -27,22 +28,12 @@ class Rows(NamedTuple):
     forms: tuple[Array, ...] = ()
 
 
-class TorchProducts:
-    """Products for any kernel from float64 tiles; subclasses make their values."""
+class TorchProducts(ABC):
+    """Products on a device; n_values counts the kernel values computed."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints) -> None:
+    def __init__(self, library: TorchLibrary) -> None:
         self.library = library
-        self.samples = self._prepared(library.array(_dense(samples))[library.index(order)])
         self.n_values = 0
-        self._tile = TILE_VALUES if library.device.type == "cuda" else TILE_VALUES_CPU
-
-    def _prepared(self, samples: Array) -> Array:
-        """Samples as `values` takes them."""
-        return samples
-
-    def values(self, rows: Array, columns: Array) -> Array:
-        """k(x, y) for every row x and column y, given as prepared samples."""
-        raise NotImplementedError
 
     def roundings(self) -> float | None:
         """Of a value, in units of the largest one's last place; None: as many as the core makes."""
@@ -56,6 +47,32 @@ class TorchProducts:
 
     def product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         return self.exact_product(rows, columns, values)
+
+    @abstractmethod
+    def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array: ...
+
+    @abstractmethod
+    def part(self, rows: Array, columns: Array) -> Array: ...
+
+    @abstractmethod
+    def diagonal(self, size: int) -> Array: ...
+
+
+class TiledProducts(TorchProducts):
+    """Products from float64 tiles of values between samples; subclasses make the values."""
+
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints) -> None:
+        super().__init__(library)
+        self.samples = self._prepared(library.array(_dense(samples))[library.index(order)])
+        self._tile = TILE_VALUES if library.device.type == "cuda" else TILE_VALUES_CPU
+
+    def _prepared(self, samples: Array) -> Array:
+        """Samples as `values` takes them."""
+        return samples
+
+    @abstractmethod
+    def values(self, rows: Array, columns: Array) -> Array:
+        """k(x, y) for every row x and column y, given as prepared samples."""
 
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         if columns.size == 0:
@@ -80,7 +97,7 @@ class TorchProducts:
         return self.library.join([self.values(part, part).diagonal() for part in parts])
 
 
-class GaussianProducts(TorchProducts):
+class GaussianProducts(TiledProducts):
     """exp(x·y − ½‖x‖² − ½‖y‖²) of centred samples times √(2·gamma): the last column of `samples` is −½‖x‖²."""
 
     def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
@@ -105,7 +122,7 @@ class GaussianProducts(TorchProducts):
         return self.library.zeros(size) + 1.0
 
 
-class LaplacianProducts(TorchProducts):
+class LaplacianProducts(TiledProducts):
     def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
         self._gamma = gamma
         super().__init__(library, samples, order)
@@ -120,7 +137,7 @@ class LaplacianProducts(TorchProducts):
         return self.library.zeros(size) + 1.0
 
 
-class LinearProducts(TorchProducts):
+class LinearProducts(TiledProducts):
     """Products by way of the weights of the features."""
 
     def values(self, rows: Array, columns: Array) -> Array:
@@ -134,7 +151,7 @@ class LinearProducts(TorchProducts):
         return (self.samples[:size] ** 2).sum(1)
 
 
-class PolynomialProducts(TorchProducts):
+class PolynomialProducts(TiledProducts):
     def __init__(self, library: TorchLibrary, samples: Any, order: Ints, kernel: Polynomial) -> None:
         self._kernel = kernel
         super().__init__(library, samples, order)
@@ -146,7 +163,7 @@ class PolynomialProducts(TorchProducts):
         return (self._kernel.gamma * (self.samples[:size] ** 2).sum(1) + self._kernel.coef0) ** self._kernel.degree
 
 
-class CallableProducts(TorchProducts):
+class CallableProducts(TiledProducts):
     """A callable of two tensors of samples."""
 
     def __init__(self, library: TorchLibrary, samples: Any, order: Ints, kernel: Custom) -> None:
@@ -167,21 +184,20 @@ class GivenProducts(TorchProducts):
     """A matrix of kernel values."""
 
     def __init__(self, library: TorchLibrary, samples: Any, order: Ints) -> None:
-        self.library = library
+        super().__init__(library)
         index = library.index(order)
-        self.samples = library.array(samples)[index][:, index]
-        self.n_values = 0
+        self._values = library.array(samples)[index][:, index]
 
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         self.n_values += rows.size * columns.size
-        return self.samples[rows.which][:, columns.which] @ values
+        return self._values[rows.which][:, columns.which] @ values
 
     def part(self, rows: Array, columns: Array) -> Array:
         self.n_values += len(rows) * len(columns)
-        return self.samples[rows][:, columns]
+        return self._values[rows][:, columns]
 
     def diagonal(self, size: int) -> Array:
-        return self.samples.diagonal()[:size]
+        return self._values.diagonal()[:size]
 
 
 def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: Ints) -> TorchProducts:

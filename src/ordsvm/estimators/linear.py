@@ -28,7 +28,7 @@ from ordsvm.estimators.base import (
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
-from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
+from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.kept import solve_or_recall
 from ordsvm.solvers.linear.losses import Losses, losses
@@ -184,7 +184,8 @@ class LinearMachine(Machine):
 
     def _solve(self, X: Any, task: LinearTask, keeper: Keeper | None = None) -> LinearSolution:
         seed = None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
-        solver = self._choose_solver(seed, self._rows(X, task) if is_auto(self.solver) else None)
+        rows = self._rows(X, task) if is_auto(self.solver) else None
+        solver = self._choose_solver(seed, rows)
         options: dict[str, Any] = {
             "weight": task.weight,
             "squared": self._is_squared(),
@@ -192,6 +193,8 @@ class LinearMachine(Machine):
             "control": self._control(keeper, X),
             "start": self._start(task),
         }
+        if (passes := most_passes(Work("linear", rows=rows))) is not None:
+            options["most_passes"] = passes
         if isinstance(task.table, ThresholdTable):
             solve = partial(solve_thresholds, X, task.labels, task.table, **options)
         else:

@@ -27,7 +27,7 @@ from ordsvm.kernels.products.device_matrix import DeviceMatrix
 from ordsvm.kernels.products.host import HostProducts, KernelProducts
 from ordsvm.kernels.products.on_torch import torch_products
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.blas import blas_threads
+from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.level import Effort, Iterate, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
@@ -118,7 +118,7 @@ class ProximalNewton:
             run.look_every(1)
         order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
         library, products = self._on_device(run, order)
-        with blas_threads(usable_threads(run.control.n_threads)):
+        with blas_threads(threads_for(run.problem.n_samples, usable_threads(run.control.n_threads))):
             status = Method(self, run, library, products, order).work()
         run.close(status)
 

@@ -39,6 +39,7 @@ class LinearRows(NamedTuple):
     tol         of the relative gap
     disk        bytes of a row on disk; 0 in memory
     n_duals     dual variables of a row on disk
+    n_shards    of rows on workers
     """
 
     n_samples: int
@@ -49,6 +50,7 @@ class LinearRows(NamedTuple):
     tol: float
     disk: float = 0.0
     n_duals: int = 0
+    n_shards: int = 1
 
     @classmethod
     def of(cls, X: Any, n_vectors: int, C: float, tol: float) -> LinearRows:
@@ -66,20 +68,46 @@ class LinearRows(NamedTuple):
         An iteration costs d²/2 products a row and weight vector, and there are about ten, whatever C. A pass of
         coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Nanoseconds a row.
         """
-        d, digits = self.n_features, -math.log10(min(self.tol, 0.1))
-        is_small = self.n_samples * d < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
-        if is_small or not self.stiffness < MOST_STIFFNESS:
+        d, n = self.n_features, self.n_samples
+        is_small = n * d < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
+        if is_small or not self._has_a_system() or n * self.n_duals > MOST_DUALS:
             return False
-        if d > MOST_FEATURES or self.n_samples < 2 * d or self.n_vectors * d * d > MOST_SUMS:
+        passes, a_pass = self._passes(), 2e4 + n * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
+        an_iteration = 1e5 + self.n_vectors * (n * (50 + d + d * d / 32) + d**3 / 60)
+        reading = READING * self.disk * n
+        return self._iterations() * (an_iteration + reading) < passes * (a_pass + reading)
+
+    def prefers_sums_of_features(self) -> bool:
+        """The same for rows on workers, where coordinate descent is CoCoA's.
+
+        Several shards need about five times its passes, a pass and two proofs a round, whose messages take longer; sums
+        are d² numbers of every weight vector, at every level of a tree. Nanoseconds.
+        """
+        d, n = self.n_features, self.n_samples / self.n_shards
+        if not self._has_a_system():
             return False
-        if self.n_samples * self.n_duals > MOST_DUALS:
-            return False
-        passes = (6 + 20 * min(self.stiffness, 25.0)) * digits / 3
-        a_pass = 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
-        iterations = 4 + 1.5 * digits
-        an_iteration = 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
-        reading = READING * self.disk * self.n_samples
-        return iterations * (an_iteration + reading) < passes * (a_pass + reading)
+        levels = 1 + math.log(self.n_shards, 4)
+        rounds = self._passes() * (5 if self.n_shards > 1 else 1)
+        a_round = 7e7 + 3 * n * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8) + 16 * d * self.n_vectors
+        sums = self.n_vectors * (n * (50 + d + d * d / 32) + d**3 / 60 + 8 * d * d * levels)
+        return self._iterations() * (3e7 + sums) < rounds * a_round
+
+    def _has_a_system(self) -> bool:
+        """Whether Newton's system by features can be added up and solved, and has rows enough."""
+        d = self.n_features
+        is_large = d > MOST_FEATURES or self.n_vectors * d * d > MOST_SUMS
+        return self.stiffness < MOST_STIFFNESS and not is_large and self.n_samples >= 2 * d
+
+    def _passes(self) -> float:
+        """Of coordinate descent."""
+        return (6 + 20 * min(self.stiffness, 25.0)) * self._digits() / 3
+
+    def _iterations(self) -> float:
+        """Of the interior-point method."""
+        return 4 + 1.5 * self._digits()
+
+    def _digits(self) -> float:
+        return -math.log10(min(self.tol, 0.1))
 
 
 class Work(NamedTuple):
@@ -129,7 +157,7 @@ def auto(work: Work) -> Any:
     """The options object of the solver.
 
     Linear machines: LinearInteriorPoint for many rows of few features, unless C is so small that coordinate descent is
-    as fast (`LinearRows.prefers_features`), else RankDCD; CoCoA where their rows are on workers. Kernel machines:
+    as fast (`LinearRows.prefers_features`), else RankDCD; where their rows are on workers, else CoCoA. Kernel machines:
     RankDCD where the kernel is linear, thresholds are penalised, and rows of the kernel matrix are long or would be
     made of sparse products. Otherwise Block, unless the problem is small or the kernel is the sigmoid: these go to SMO
     or GCD.
@@ -177,7 +205,8 @@ def auto(work: Work) -> Any:
         embeddings of length 1, 300     130 / 17     140 / 57
     """
     if work.form == "distributed":
-        return CoCoA()
+        adds_up = work.rows is not None and work.rows.prefers_sums_of_features()
+        return LinearInteriorPoint() if adds_up else CoCoA()
     if work.form == "linear":
         return LinearInteriorPoint() if work.rows is not None and work.rows.prefers_features() else RankDCD()
     if _keeps_weights(work):

@@ -61,6 +61,7 @@ class LinearInteriorPoint:
     See Also
     --------
     RankDCD : For many features, above all sparse ones.
+    ordsvm.distributed.CoCoA : The same on the workers of a cluster.
 
     Notes
     -----
@@ -103,6 +104,11 @@ class FeatureTask:
     def has_thresholds(self) -> bool:
         return isinstance(self.table, ThresholdTable)
 
+    @property
+    def appends_one(self) -> bool:
+        """Whether rows get a 1, for an intercept."""
+        return self.intercept and not self.has_thresholds
+
     def caps(self) -> Floats:
         """The sum of the caps of a weight vector."""
         totals = np.bincount(self.labels, self.weight, self._cap().shape[0]) @ self._cap()
@@ -121,6 +127,21 @@ class FeatureTask:
 
     def _cap(self) -> Floats:
         return self.table.cap if isinstance(self.table, ThresholdTable) else self.table.upper - self.table.lower
+
+
+def feature_core(task: FeatureTask, n_features: int, n_threads: int) -> _core.FeatureSystem:
+    """Newton's system of a task, with α of all its hinges."""
+    return _core.FeatureSystem(
+        hinge_columns(task.table),
+        task.labels,
+        NOTHING if task.weight is None else task.weight,
+        NOTHING if task.targets is None else task.targets,
+        n_features=n_features,
+        thresholds=task.has_thresholds,
+        intercept=task.appends_one,
+        squared=task.squared,
+        n_threads=n_threads,
+    )
 
 
 class Path:
@@ -193,33 +214,25 @@ class Path:
 class FeatureNewton:
     """A fit under way."""
 
-    def __init__(self, source: RowSource, task: FeatureTask, control: Control, started: float) -> None:
+    def __init__(
+        self,
+        source: RowSource,
+        task: FeatureTask,
+        control: Control,
+        started: float,
+        core: _core.FeatureSystem | None = None,
+    ) -> None:
         self.source, self.task, self.control = source, task, control
         self.recorder = Recorder(LinearInteriorPoint(), control, self._line, started)
         self.n_iter = 0
-        self._one = int(task.intercept and not task.has_thresholds)
+        self._one = int(task.appends_one)
         self.n_weights = source.n_features + self._one
-        self.core = _core.FeatureSystem(
-            hinge_columns(task.table),
-            task.labels,
-            NOTHING if task.weight is None else task.weight,
-            NOTHING if task.targets is None else task.targets,
-            n_features=source.n_features,
-            thresholds=task.has_thresholds,
-            intercept=bool(self._one),
-            squared=task.squared,
-            n_threads=control.n_threads,
-        )
+        self.core = feature_core(task, source.n_features, control.n_threads) if core is None else core
         self.paths: list[Path] = []
 
     def run(self, biases: Floats) -> LinearSolution:
         """From weights 0 and these intercepts."""
-        n_thresholds = len(biases) if self.task.has_thresholds else 0
-        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
-        for vector, (tau, caps) in enumerate(starts):
-            weights = np.zeros(self.n_weights)
-            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
-            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+        self._start(biases)
         with blas_threads(1 if self.n_weights < MANY_WEIGHTS else self.control.n_threads):
             self._pass(watch=_Unhurried())
             while not self._ends():
@@ -230,7 +243,22 @@ class FeatureNewton:
         """Called by the core while it works, some twenty times a second; True stops it."""
         return self.recorder.out_of_time()
 
+    def _start(self, biases: Floats) -> None:
+        n_thresholds = len(biases) if self.task.has_thresholds else 0
+        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
+        for vector, (tau, caps) in enumerate(starts):
+            weights = np.zeros(self.n_weights)
+            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
+            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+
     def _pass(self, watch: _core.LinearWatch) -> None:
+        self._begin_pass()
+        for first, block in self.source.blocks():
+            if not self.core.add(block, first, watch):
+                return  # as if the pass had not begun: α of the last one is kept
+        self._end_pass()
+
+    def _begin_pass(self) -> None:
         paths = self.paths
         self.core.begin(
             np.array([path.point.weights for path in paths]),
@@ -238,11 +266,10 @@ class FeatureNewton:
             np.array([paths[0].point.thresholds, paths[0].direction.thresholds]),
             np.array([path.step() for path in paths]),
         )
-        for first, block in self.source.blocks():
-            if not self.core.add(block, first, watch):
-                return  # as if the pass had not begun: α of the last one is kept
+
+    def _end_pass(self) -> None:
         self.n_iter += 1
-        for vector, path in enumerate(paths):
+        for vector, path in enumerate(self.paths):
             if path.arrive(System.of(self.core, vector, self.n_weights)):
                 self.core.accept(vector)
 

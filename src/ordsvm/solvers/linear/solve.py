@@ -61,10 +61,7 @@ def solve_lanes(
         )
     if isinstance(solver, LinearInteriorPoint):
         task = FeatureTask(table, labels, weight, targets, intercept, squared)
-        biases = np.zeros(table.n_lanes)
-        if targets is not None and intercept:
-            biases = first_biases(table, labels, weight, targets)
-        return solve_by_features(_checked_source(X, control.n_threads), task, control, biases)
+        return solve_by_features(_checked_source(X, control.n_threads), task, control, start_of(task))
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     reach = reach_of(table, labels, weight)
@@ -94,8 +91,7 @@ def solve_thresholds(
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
     if isinstance(solver, LinearInteriorPoint):
         task = FeatureTask(table, labels, weight, squared=squared)
-        source = _checked_source(X, control.n_threads)
-        return solve_by_features(source, task, control, np.zeros(table.cap.shape[1]))
+        return solve_by_features(_checked_source(X, control.n_threads), task, control, start_of(task))
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     reach = reach_of(table, labels, weight)
@@ -155,6 +151,15 @@ def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, ta
         biases = np.full(table.n_lanes, np.median(targets if weight is None else targets[weight > 0]))
     reach = weights.sum(axis=0)
     return np.clip(biases, -reach, reach)
+
+
+def start_of(task: FeatureTask) -> Floats:
+    """Intercepts or thresholds that the interior-point method starts from."""
+    if isinstance(task.table, ThresholdTable):
+        return np.zeros(task.table.cap.shape[1])
+    if task.targets is None or not task.intercept:
+        return np.zeros(task.table.n_lanes)
+    return first_biases(task.table, task.labels, task.weight, task.targets)
 
 
 def _checked_source(X: Any, n_threads: int) -> RowSource:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from ordsvm._typing import Flags, Floats
 from ordsvm.checks import as_floats, caller_level, check_number, shortened
+from ordsvm.devices import TensorRows
 from ordsvm.labels import Ranks, require_y
 
 
@@ -219,6 +220,17 @@ def check_magnitude(X: Any) -> None:
             f"X holds values as large as {largest:.0e}, too large to compute with: scale the features, for instance "
             "with sklearn.preprocessing.StandardScaler."
         )
+
+
+def check_tensor(X: TensorRows, n_features: int) -> TensorRows:
+    """Samples in a tensor with the features of the training data, of numbers that can be computed with."""
+    if len(X.shape) != 2 or X.shape[1] != n_features:
+        raise ValueError(f"X is a tensor of shape {X.shape}: give a row for every sample, of {n_features} features.")
+    if not X.tensor.is_floating_point():
+        raise ValueError(f"X is a tensor of {X.tensor.dtype}: give torch.float32 or torch.float64.")
+    if X.shape[0] and not float(X.tensor.abs().max()) <= 1e140:
+        raise ValueError("X holds NaN, infinity or values above 1e140: give finite numbers, scaled.")
+    return X
 
 
 def check_square_kernel(X: Any) -> None:

@@ -44,6 +44,7 @@ class LinearRows(NamedTuple):
     tol         of the relative gap
     disk        bytes of a row on disk; 0 in memory
     n_duals     dual variables of a row on disk
+    n_shards    of rows on workers
     """
 
     n_samples: int
@@ -54,6 +55,7 @@ class LinearRows(NamedTuple):
     tol: float
     disk: float = 0.0
     n_duals: int = 0
+    n_shards: int = 1
 
     @classmethod
     def of(cls, X: Any, n_vectors: int, C: float, tol: float) -> LinearRows:
@@ -71,21 +73,36 @@ class LinearRows(NamedTuple):
         An iteration costs d²/2 products a row and weight vector, and there are about ten, whatever C. A pass of
         coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Nanoseconds a row.
         """
-        digits = -math.log10(min(self.tol, 0.1))
-        is_small = self.n_samples * self.n_features < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
-        if is_small or self.n_samples < 2 * self.n_features or not self._has_small_system():
+        n = self.n_samples
+        is_small = n * self.n_features < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
+        if is_small or not self._has_system_and_rows() or n * self.n_duals > MOST_DUALS:
             return False
-        if self.n_samples * self.n_duals > MOST_DUALS:
+        reading = READING * self.disk * n
+        return self._iterations() * (self._an_iteration() + reading) < self._passes() * (self._a_pass() + reading)
+
+    def prefers_sums_of_features(self) -> bool:
+        """The same for rows on workers, where coordinate descent is CoCoA's.
+
+        Several shards need about five times its passes, a pass and two proofs a round, whose messages take longer; sums
+        are d² numbers of every weight vector, at every level of a tree. Nanoseconds.
+        """
+        d, n = self.n_features, self.n_samples / self.n_shards
+        if not self._has_system_and_rows():
             return False
-        passes = (6 + 20 * min(self.stiffness, 25.0)) * digits / 3
-        reading = READING * self.disk * self.n_samples
-        return (4 + 1.5 * digits) * (self._an_iteration() + reading) < passes * (self._a_pass() + reading)
+        levels = 1 + math.log(self.n_shards, 4)
+        rounds = self._passes() * (5 if self.n_shards > 1 else 1)
+        a_round = 7e7 + 3 * n * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8) + 16 * d * self.n_vectors
+        sums = self.n_vectors * (n * (50 + d + d * d / 32) + d**3 / 60 + 8 * d * d * levels)
+        return self._iterations() * (3e7 + sums) < rounds * a_round
 
     def passes_before_last_resort(self) -> int | None:
         """About as many as take the time of the interior-point method; None where that has no room."""
         if not self._has_small_system():
             return None
         return max(LEAST_PASSES, math.ceil(MOST_ITERATIONS * self._an_iteration() / self._a_pass()))
+
+    def _has_system_and_rows(self) -> bool:
+        return self._has_small_system() and self.n_samples >= 2 * self.n_features
 
     def _has_small_system(self) -> bool:
         return self.n_features <= MOST_FEATURES and self.n_vectors * self.n_features**2 <= MOST_SUMS
@@ -96,6 +113,17 @@ class LinearRows(NamedTuple):
     def _an_iteration(self) -> float:
         d = self.n_features
         return 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
+
+    def _passes(self) -> float:
+        """Of coordinate descent."""
+        return (6 + 20 * min(self.stiffness, 25.0)) * self._digits() / 3
+
+    def _iterations(self) -> float:
+        """Of the interior-point method."""
+        return 4 + 1.5 * self._digits()
+
+    def _digits(self) -> float:
+        return -math.log10(min(self.tol, 0.1))
 
 
 class Work(NamedTuple):
@@ -147,7 +175,7 @@ def auto(work: Work) -> Any:
     """The options object of the solver.
 
     Linear machines: LinearInteriorPoint for many rows of few features, unless C is so small that coordinate descent is
-    as fast (`LinearRows.prefers_features`), else RankDCD; CoCoA where their rows are on workers. Kernel machines:
+    as fast (`LinearRows.prefers_features`), else RankDCD; where their rows are on workers, else CoCoA. Kernel machines:
     RankDCD where the kernel is linear, thresholds are penalised, and rows of the kernel matrix are long or would be
     made of sparse products. Otherwise Block, unless the problem is small or the kernel is the sigmoid: these go to SMO
     or GCD.
@@ -199,7 +227,8 @@ def auto(work: Work) -> Any:
         embeddings of length 1, 300     130 / 17     140 / 57
     """
     if work.form == "distributed":
-        return CoCoA()
+        adds_up = work.rows is not None and work.rows.prefers_sums_of_features()
+        return LinearInteriorPoint() if adds_up else CoCoA()
     if work.device != "cpu" and (device := _device_of(work)) != "cpu":
         return ProximalNewton(device=device)
     if work.form == "linear":

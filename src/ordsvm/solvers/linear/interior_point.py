@@ -63,6 +63,7 @@ class LinearInteriorPoint:
     See Also
     --------
     RankDCD : For many features, above all sparse ones.
+    ordsvm.distributed.CoCoA : The same on the workers of a cluster.
 
     Notes
     -----
@@ -105,6 +106,11 @@ class FeatureTask:
     def has_thresholds(self) -> bool:
         return isinstance(self.table, ThresholdTable)
 
+    @property
+    def appends_one(self) -> bool:
+        """Whether rows get a 1, for an intercept."""
+        return self.intercept and not self.has_thresholds
+
     def caps(self) -> Floats:
         """The sum of the caps of a weight vector."""
         totals = np.bincount(self.labels, self.weight, self._cap().shape[0]) @ self._cap()
@@ -131,6 +137,21 @@ class FeatureRows:
 
     source: RowSource
     norms: np.ndarray | None = None
+
+
+def feature_core(task: FeatureTask, n_features: int, n_threads: int) -> _core.FeatureSystem:
+    """Newton's system of a task, with α of all its hinges."""
+    return _core.FeatureSystem(
+        hinge_columns(task.table),
+        task.labels,
+        NOTHING if task.weight is None else task.weight,
+        NOTHING if task.targets is None else task.targets,
+        n_features=n_features,
+        thresholds=task.has_thresholds,
+        intercept=task.appends_one,
+        squared=task.squared,
+        n_threads=n_threads,
+    )
 
 
 class Path:
@@ -225,34 +246,25 @@ class Path:
 class FeatureNewton:
     """A fit under way."""
 
-    def __init__(self, rows: FeatureRows, task: FeatureTask, control: Control, started: float) -> None:
-        self.source, self.task, self.control = rows.source, task, control
-        self.norms = rows.norms
+    def __init__(
+        self,
+        rows: FeatureRows,
+        task: FeatureTask,
+        control: Control,
+        started: float,
+        core: _core.FeatureSystem | None = None,
+    ) -> None:
+        self.source, self.norms, self.task, self.control = rows.source, rows.norms, task, control
         self.recorder = Recorder(LinearInteriorPoint(), control, self._line, started)
         self.n_iter = 0
-        self._one = int(task.intercept and not task.has_thresholds)
+        self._one = int(task.appends_one)
         self.n_weights = self.source.n_features + self._one
-        self.core = _core.FeatureSystem(
-            hinge_columns(task.table),
-            task.labels,
-            NOTHING if task.weight is None else task.weight,
-            NOTHING if task.targets is None else task.targets,
-            n_features=self.source.n_features,
-            thresholds=task.has_thresholds,
-            intercept=bool(self._one),
-            squared=task.squared,
-            n_threads=control.n_threads,
-        )
+        self.core = feature_core(task, self.source.n_features, control.n_threads) if core is None else core
         self.paths: list[Path] = []
 
     def run(self, biases: Floats) -> LinearSolution:
         """From weights 0 and these intercepts."""
-        n_thresholds = len(biases) if self.task.has_thresholds else 0
-        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
-        for vector, (tau, caps) in enumerate(starts):
-            weights = np.zeros(self.n_weights)
-            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
-            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+        self._start(biases)
         with blas_threads(threads_for(self.n_weights, self.control.n_threads)):
             self._pass(watch=_Unhurried())
             while not self._ends():
@@ -263,7 +275,22 @@ class FeatureNewton:
         """Called by the core while it works, some twenty times a second; True stops it."""
         return self.recorder.out_of_time()
 
+    def _start(self, biases: Floats) -> None:
+        n_thresholds = len(biases) if self.task.has_thresholds else 0
+        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
+        for vector, (tau, caps) in enumerate(starts):
+            weights = np.zeros(self.n_weights)
+            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
+            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+
     def _pass(self, watch: _core.LinearWatch) -> None:
+        self._begin_pass()
+        for first, block in self.source.blocks():
+            if not self.core.add(block, first, watch):
+                return  # as if the pass had not begun: α of the last one is kept
+        self._end_pass()
+
+    def _begin_pass(self) -> None:
         paths = self.paths
         self.core.begin(
             np.array([path.point.weights for path in paths]),
@@ -271,11 +298,10 @@ class FeatureNewton:
             np.array([paths[0].point.thresholds, paths[0].direction.thresholds]),
             np.array([path.step() for path in paths]),
         )
-        for first, block in self.source.blocks():
-            if not self.core.add(block, first, watch):
-                return  # as if the pass had not begun: α of the last one is kept
+
+    def _end_pass(self) -> None:
         self.n_iter += 1
-        for vector, path in enumerate(paths):
+        for vector, path in enumerate(self.paths):
             if path.arrive(System.of(self.core, vector, self.n_weights)):
                 self.core.accept(vector)
 
@@ -334,8 +360,11 @@ class FeatureNewton:
 
     def _beta(self) -> Floats:
         """β of all columns; 0 where α proves less than that does."""
-        kept = np.array([path.dual >= 0.0 for path in self.paths])
-        return np.where(kept, self.core.beta(), 0.0)
+        beta = self.core.beta()
+        without_proof = np.array([path.dual < 0.0 for path in self.paths])
+        if without_proof.any():
+            beta[:, np.broadcast_to(without_proof, beta.shape[1])] = 0.0
+        return beta
 
     def _proof_of(self, beta: Floats) -> Certificate:
         """With the rounding of β, and of the sum w = Σβx, that the dual has by way of ½‖w‖²: the smaller gap is not

@@ -93,13 +93,13 @@ def _solve(
     most_passes: int | None,
 ) -> LinearSolution:
     if isinstance(solver, LinearInteriorPoint) and hasattr(X, "blocks"):
-        return solve_by_features(FeatureRows(X), task, control, _centre(task))  # checked when they were written
+        return solve_by_features(FeatureRows(X), task, control, start_of(task))  # checked when they were written
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     samples = SampleColumns(task.labels, norms, source.n_features, task.weight, task.targets)
 
     def by_features(control: Control) -> LinearSolution:
-        return solve_by_features(FeatureRows(source, norms), task, control, _centre(task))
+        return solve_by_features(FeatureRows(source, norms), task, control, start_of(task))
 
     if isinstance(solver, LinearInteriorPoint):
         return by_features(control)
@@ -121,15 +121,6 @@ def _solve(
     if most_passes is None:
         return descend(control, start, started)
     return solve_with_last_resort(Ways(descend, by_features), control, start, most_passes, started)
-
-
-def _centre(task: FeatureTask) -> Floats:
-    """The biases that the interior-point method starts from."""
-    if isinstance(task.table, ThresholdTable):
-        return np.zeros(task.table.cap.shape[1])
-    if task.targets is None or not task.intercept:
-        return np.zeros(task.table.n_lanes)
-    return first_biases(task.table, task.labels, task.weight, task.targets)
 
 
 def _options(
@@ -178,6 +169,15 @@ def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, ta
         biases = np.full(table.n_lanes, np.median(targets if weight is None else targets[weight > 0]))
     reach = weights.sum(axis=0)
     return np.clip(biases, -reach, reach)
+
+
+def start_of(task: FeatureTask) -> Floats:
+    """Intercepts or thresholds that the interior-point method starts from."""
+    if isinstance(task.table, ThresholdTable):
+        return np.zeros(task.table.cap.shape[1])
+    if task.targets is None or not task.intercept:
+        return np.zeros(task.table.n_lanes)
+    return first_biases(task.table, task.labels, task.weight, task.targets)
 
 
 def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:

@@ -27,6 +27,7 @@ MOST_FEATURES = 5000  # for a system that Cholesky's method solves in seconds
 MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
 MOST_DUALS = 200_000_000  # that are kept in memory for rows on disk, by the interior-point method twice, in float64
 READING = 0.7  # nanoseconds a byte of a file
+NESTED_SHARE = 0.6  # of the iterations of single fits: what fits of a search take that start from a smaller C
 MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
 
@@ -39,6 +40,7 @@ class LinearRows(NamedTuple):
     tol         of the relative gap
     disk        bytes of a row on disk; 0 in memory
     n_duals     dual variables of a row on disk
+    share       of the iterations of a single fit that are left to this one
     """
 
     n_samples: int
@@ -49,6 +51,7 @@ class LinearRows(NamedTuple):
     tol: float
     disk: float = 0.0
     n_duals: int = 0
+    share: float = 1.0
 
     @classmethod
     def of(cls, X: Any, n_vectors: int, C: float, tol: float) -> LinearRows:
@@ -76,7 +79,7 @@ class LinearRows(NamedTuple):
             return False
         passes = (6 + 20 * min(self.stiffness, 25.0)) * digits / 3
         a_pass = 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
-        iterations = 4 + 1.5 * digits
+        iterations = self.share * (4 + 1.5 * digits)
         an_iteration = 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
         reading = READING * self.disk * self.n_samples
         return iterations * (an_iteration + reading) < passes * (a_pass + reading)

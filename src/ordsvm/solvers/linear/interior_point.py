@@ -214,12 +214,7 @@ class FeatureNewton:
 
     def run(self, biases: Floats) -> LinearSolution:
         """From weights 0 and these intercepts."""
-        n_thresholds = len(biases) if self.task.has_thresholds else 0
-        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
-        for vector, (tau, caps) in enumerate(starts):
-            weights = np.zeros(self.n_weights)
-            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
-            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+        self._start(biases)
         with blas_threads(1 if self.n_weights < MANY_WEIGHTS else self.control.n_threads):
             self._pass(watch=_Unhurried())
             while not self._ends():
@@ -230,7 +225,22 @@ class FeatureNewton:
         """Called by the core while it works, some twenty times a second; True stops it."""
         return self.recorder.out_of_time()
 
+    def _start(self, biases: Floats) -> None:
+        n_thresholds = len(biases) if self.task.has_thresholds else 0
+        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
+        for vector, (tau, caps) in enumerate(starts):
+            weights = np.zeros(self.n_weights)
+            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
+            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+
     def _pass(self, watch: _core.LinearWatch) -> None:
+        self._begin_pass()
+        for first, block in self.source.blocks():
+            if not self.core.add(block, first, watch):
+                return  # as if the pass had not begun: α of the last one is kept
+        self._end_pass()
+
+    def _begin_pass(self) -> None:
         paths = self.paths
         self.core.begin(
             np.array([path.point.weights for path in paths]),
@@ -238,11 +248,10 @@ class FeatureNewton:
             np.array([paths[0].point.thresholds, paths[0].direction.thresholds]),
             np.array([path.step() for path in paths]),
         )
-        for first, block in self.source.blocks():
-            if not self.core.add(block, first, watch):
-                return  # as if the pass had not begun: α of the last one is kept
+
+    def _end_pass(self) -> None:
         self.n_iter += 1
-        for vector, path in enumerate(paths):
+        for vector, path in enumerate(self.paths):
             if path.arrive(System.of(self.core, vector, self.n_weights)):
                 self.core.accept(vector)
 
@@ -295,7 +304,10 @@ class FeatureNewton:
         is_solved = proof.relative_gap <= self.control.tol and self.recorder.status != "callback"
         result = self.recorder.result(proof, self._counts(), NOTHING, "converged" if is_solved else None)
         coef = np.stack([path.best.weights[: self.source.n_features] for path in self.paths], axis=1)
-        return LinearSolution(coef, self._biases(), DualVariables([self.core.beta()]), result)
+        return LinearSolution(coef, self._biases(), self._dual_variables(), result)
+
+    def _dual_variables(self) -> DualVariables:
+        return DualVariables([self.core.beta()])
 
 
 class _Unhurried:

@@ -32,6 +32,7 @@ READING = 0.7  # nanoseconds a byte of a file
 LEAST_ON_DEVICE = 10_000  # samples below which Block ends before a GPU has its kernels launched
 MOST_ITERATIONS = 30  # of the interior-point method, on data that are hard for it
 LEAST_PASSES = 300  # of coordinate descent, before that is its last resort
+NESTED_SHARE = 0.6  # of the iterations of single fits: what fits of a search take that start from a smaller C
 MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
 
@@ -45,6 +46,7 @@ class LinearRows(NamedTuple):
     disk        bytes of a row on disk; 0 in memory
     n_duals     dual variables of a row on disk
     n_shards    of rows on workers
+    share       of the iterations of a single fit that are left to this one
     """
 
     n_samples: int
@@ -56,6 +58,7 @@ class LinearRows(NamedTuple):
     disk: float = 0.0
     n_duals: int = 0
     n_shards: int = 1
+    share: float = 1.0
 
     @classmethod
     def of(cls, X: Any, n_vectors: int, C: float, tol: float) -> LinearRows:
@@ -120,7 +123,7 @@ class LinearRows(NamedTuple):
 
     def _iterations(self) -> float:
         """Of the interior-point method."""
-        return 4 + 1.5 * self._digits()
+        return self.share * (4 + 1.5 * self._digits())
 
     def _digits(self) -> float:
         return -math.log10(min(self.tol, 0.1))

@@ -350,13 +350,16 @@ class FeatureNewton:
         )
 
     def _solution(self) -> LinearSolution:
-        beta = self._beta()
-        proof = self._proof_of(beta)
+        variables = self._dual_variables()
+        proof = self._proof_of(variables)
         is_solved = proof.relative_gap <= self.control.tol and self.recorder.status != "callback"
         status = "converged" if is_solved else self.recorder.status if self.recorder.stopped else "precision"
         result = self.recorder.result(proof, self._counts(), NOTHING, status)
         coef = np.stack([path.best.weights[: self.source.n_features] for path in self.paths], axis=1)
-        return LinearSolution(coef, self._biases(), DualVariables([beta]), result)
+        return LinearSolution(coef, self._biases(), variables, result)
+
+    def _dual_variables(self) -> DualVariables:
+        return DualVariables([self._beta()])
 
     def _beta(self) -> Floats:
         """β of all columns; 0 where α proves less than that does."""
@@ -366,13 +369,13 @@ class FeatureNewton:
             beta[:, np.broadcast_to(without_proof, beta.shape[1])] = 0.0
         return beta
 
-    def _proof_of(self, beta: Floats) -> Certificate:
+    def _proof_of(self, variables: DualVariables) -> Certificate:
         """With the rounding of β, and of the sum w = Σβx, that the dual has by way of ½‖w‖²: the smaller gap is not
         claimed. It shows where C ‖x‖² is above 1e16, which rows without norms have to stay below."""
         proof = self._certificate()
         if self.norms is None:
             return proof
-        terms = np.sqrt(float(np.abs(beta).sum(axis=1) ** 2 @ self.norms))
+        terms = np.sqrt(float(np.abs(variables.array()).sum(axis=1) ** 2 @ self.norms))
         shift = ROUNDINGS * np.finfo(float).eps * terms
         error = float(shift * (np.sqrt(2.0 * proof.primal) + 0.5 * shift))
         return replace(proof, dual=proof.dual - error, gap=proof.gap + error) if error > 0.0 else proof

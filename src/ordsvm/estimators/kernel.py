@@ -69,6 +69,21 @@ class Trained(NamedTuple):
     solutions: Sequence[Solution]
 
 
+def check_kernel_parameters(machine: Any) -> None:
+    """The parameters kernel, gamma, degree and coef0 of an estimator."""
+    check_gamma(machine.gamma)
+    check_number("degree", machine.degree, "a number that is not negative", lambda number: number >= 0)
+    check_number("coef0", machine.coef0, "a number", lambda number: True)
+    make_kernel(machine.kernel, 1.0, 0.0, 1.0)
+
+
+def kernel_by_parameters(machine: Any, samples: Any) -> Kernel:
+    """The kernel for these training samples, from which gamma may be computed."""
+    needs_gamma = isinstance(machine.kernel, str) and machine.kernel not in NAMES_WITHOUT_GAMMA
+    gamma = gamma_value(machine.gamma, samples) if needs_gamma else 1.0
+    return make_kernel(machine.kernel, gamma, float(machine.coef0), float(machine.degree))
+
+
 class KernelMachine(Machine):
     """Training and scoring of a machine with a kernel. Subclasses name their parameters in `__init__`.
 
@@ -129,10 +144,7 @@ class KernelMachine(Machine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive("cache_size", self.cache_size)
-        check_gamma(self.gamma)
-        check_number("degree", self.degree, "a number that is not negative", lambda number: number >= 0)
-        check_number("coef0", self.coef0, "a number", lambda number: True)
-        make_kernel(self.kernel, 1.0, 0.0, 1.0)
+        check_kernel_parameters(self)
 
     def _check_training_data(self, X: Any) -> Any:
         X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
@@ -193,10 +205,7 @@ class KernelMachine(Machine):
         return X[np.ix_(order, order)] if self._is_precomputed() else X[order]
 
     def _make_kernel(self, samples: Any) -> Kernel:
-        """The kernel for these training samples, from which gamma may be computed."""
-        needs_gamma = isinstance(self.kernel, str) and self.kernel not in NAMES_WITHOUT_GAMMA
-        gamma = gamma_value(self.gamma, samples) if needs_gamma else 1.0
-        return make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
+        return kernel_by_parameters(self, samples)
 
     def _choose_solver(self, task: KernelTask, kernel: Kernel, samples: Any) -> Any:
         if is_auto(self.solver):

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 TEXTS = [
     file
-    for folder in ("src", "cpp", "tests/reference", "docs", "benchmarks")
+    for folder in ("src", "cpp", "tests/reference", "docs", "benchmarks", "experiments")
     for file in sorted((ROOT / folder).rglob("*"))
     if file.suffix in (".py", ".md", ".hpp", ".cpp")
 ]

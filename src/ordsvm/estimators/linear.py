@@ -137,7 +137,8 @@ class LinearMachine(Machine):
     def _tolerance(self, X: Any) -> float:
         if self.tol is not None:
             return float(self.tol)
-        return DENSE_TOL if isinstance(X, np.ndarray) else SPARSE_TOL
+        is_dense = X.is_dense if isinstance(X, RowStore) else isinstance(X, np.ndarray)
+        return DENSE_TOL if is_dense else SPARSE_TOL
 
     def _choose_solver(self, seed: int | None = None, rows: LinearRows | None = None) -> Any:
         """The solver, with this seed unless it is None; "auto" is decided by the rows, where there are any."""
@@ -145,12 +146,15 @@ class LinearMachine(Machine):
             return with_seed(auto(Work("linear", rows=rows)), seed)
         return check_linear_solver(self.solver, self._solvers, seed)
 
-    def _rows(self, X: Any, task: LinearTask) -> LinearRows | None:
-        if isinstance(X, RowStore):
-            return None
+    def _rows(self, X: Any, task: LinearTask) -> LinearRows:
         n_vectors = 1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes
         weight = 1.0 if task.weight is None else float(np.mean(task.weight))
-        return LinearRows.of(X, n_vectors, weight * float(task.widths().max()), self._tolerance(X))
+        C, tol = weight * float(task.widths().max()), self._tolerance(X)
+        if not isinstance(X, RowStore):
+            return LinearRows.of(X, n_vectors, C, tol)
+        some, n = LinearRows.of(X.sample(), n_vectors, C, tol), X.n_samples
+        n_duals = task.widths().shape[1]
+        return some._replace(n_samples=n, n_values=X.n_values / n, disk=X.n_bytes / n, n_duals=n_duals)
 
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, RowStore):

@@ -13,10 +13,9 @@ from ordsvm.checks import check_choice, check_number, check_positive, shortened,
 from ordsvm.data.row_store import RowStore
 from ordsvm.estimators.base import Fit, canonical, finite_scores
 from ordsvm.estimators.certify import certify
-from ordsvm.estimators.kernel import check_kernel_parameters, kernel_by_parameters
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.nystroem_error import LeftOut, NystroemError, ScaledDual, bound_by_residuals
-from ordsvm.estimators.validation import check_seed
+from ordsvm.estimators.validation import check_kernel_parameters, check_seed, kernel_by_parameters
 from ordsvm.kernels import Kernel, NystroemMap, Precomputed
 from ordsvm.kernels.nystroem import RULES, draw_landmarks
 from ordsvm.linear_problem import ThresholdTable

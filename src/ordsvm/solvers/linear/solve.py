@@ -64,7 +64,7 @@ def solve_lanes(
         biases = np.zeros(table.n_lanes)
         if targets is not None and intercept:
             biases = first_biases(table, labels, weight, targets)
-        return solve_by_features(_source_and_norms(X, control.n_threads)[0], task, control, biases)
+        return solve_by_features(_checked_source(X, control.n_threads), task, control, biases)
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     reach = reach_of(table, labels, weight)
@@ -94,7 +94,7 @@ def solve_thresholds(
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
     if isinstance(solver, LinearInteriorPoint):
         task = FeatureTask(table, labels, weight, squared=squared)
-        source = _source_and_norms(X, control.n_threads)[0]
+        source = _checked_source(X, control.n_threads)
         return solve_by_features(source, task, control, np.zeros(table.cap.shape[1]))
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
@@ -155,6 +155,11 @@ def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, ta
         biases = np.full(table.n_lanes, np.median(targets if weight is None else targets[weight > 0]))
     reach = weights.sum(axis=0)
     return np.clip(biases, -reach, reach)
+
+
+def _checked_source(X: Any, n_threads: int) -> RowSource:
+    """Rows that can be computed with; those on disk were checked when they were written."""
+    return X if hasattr(X, "blocks") else _source_and_norms(X, n_threads)[0]
 
 
 def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:

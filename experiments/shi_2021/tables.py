@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.results import FOLDER
-from experiments import drawing
+from experiments import drawing, from_benchmarks
+from experiments.from_benchmarks import as_cells
 from experiments.items import Item, Outcome, Records, Scope, Unit
-from experiments.shi_2021 import linear
+from experiments.shi_2021 import kernel, linear
 from experiments.shi_2021.linear import COSTS, METHODS
 from experiments.shi_2021.texts import DATA, SETS
 
@@ -188,8 +187,9 @@ def draw7(found: Outcome, path: Path) -> None:
 
 
 def separate_units(done: Records, scope: Scope) -> Iterator[Unit]:
-    for name in () if scope.quick else SEPARATE_SETS:
-        yield Unit(f"separate_costs/{name}", linear.separate_costs, {"name": name}, (9,), 300.0)
+    for name in QUICK if scope.quick else SEPARATE_SETS:
+        costs = {"costs": [0.1, 1.0]} if scope.quick else {}
+        yield Unit(f"separate_costs/{name}", linear.separate_costs, {"name": name} | costs, (9,), 300.0)
 
 
 def separate(done: Records, scope: Scope) -> Outcome:
@@ -204,24 +204,13 @@ def separate(done: Records, scope: Scope) -> Outcome:
     return {"data": DATA, "protocol": protocol, "cells": cells}
 
 
-def no_units(done: Records, scope: Scope) -> Iterator[Unit]:
-    """For what the benchmarks have measured."""
-    return iter(())
-
-
-def figure4(done: Records, scope: Scope) -> Outcome:
-    """Read from benchmarks/results/dcd.json."""
-    report = json.loads((FOLDER / "dcd.json").read_text())
-    cells = [{"metric": row["claim"], "value": row["figure"]} for row in report["rows"] if "rank 3" in row["claim"]]
-    return {"data": report["data"], "protocol": "Read from the results of `python -m benchmarks dcd`.", "cells": cells}
-
-
 ITEMS = {
     "table1": Item("Data sets: rows, features, nonzeros, classes", sizes_units, sizes),
     "table2": Item("Linear NPSVOR with both predictions", trial_units, TABLE2),
+    "table3": kernel.ITEM,
     "table4": Item("Four linear methods on the whole sets", trial_units, TABLE4),
     "table5": Item("Training seconds at the tuned C", trial_units, TABLE5),
-    "figure4": Item("DCD-1 and DCD-2", no_units, figure4),
+    "figure4": from_benchmarks.item("DCD-1 and DCD-2", "dcd", lambda rows: as_cells(rows, "rank 3")),
     "figure5": Item("MAE, MSE, time and support vectors by epsilon", figure5_units, figure5, draw5),
     "figure6": Item("Confusion of four methods", trial_units, figure6),
     "figure7": Item("MAE by C", figure7_units, figure7, draw7),

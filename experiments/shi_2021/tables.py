@@ -33,12 +33,18 @@ def trial_key(name: str, method: str, trial: int, epsilon: float = linear.EPSILO
 
 def trial_units(done: Records, scope: Scope) -> Iterator[Unit]:
     """The units that Tables 2, 4 and 5 and Figure 6 share."""
+    yield from sizes_units(done, scope)
     for name in QUICK if scope.quick else SETS:
         for method in METHODS:
             for trial in trials_of(name, scope):
-                about = {"name": name, "method": method, "trial": trial}
+                about = ready(done, {"name": name, "method": method, "trial": trial})
                 urgency = (trial, int(COST.get(name, 2.0)))
                 yield Unit(trial_key(name, method, trial), linear.trial, about, urgency, COST.get(name, 2.0))
+
+
+def ready(done: Records, about: Outcome) -> Outcome | None:
+    """The arguments of a unit, once its set is prepared: one process does it, not all at the same time."""
+    return about if f"sizes/{about['name']}" in done else None
 
 
 def outcomes(done: Records, name: str, method: str, scope: Scope) -> list[Outcome]:
@@ -103,7 +109,7 @@ def _shares(confusion: list[list[int]]) -> list[float]:
 
 def sizes_units(done: Records, scope: Scope) -> Iterator[Unit]:
     for name in QUICK if scope.quick else SETS:
-        yield Unit(f"sizes/{name}", linear.sizes, {"name": name}, (0,), 10.0)
+        yield Unit(f"sizes/{name}", linear.sizes, {"name": name}, (-1, -int(COST.get(name, 2.0))), COST.get(name, 2.0))
 
 
 def sizes(done: Records, scope: Scope) -> Outcome:
@@ -117,9 +123,10 @@ def sizes(done: Records, scope: Scope) -> Outcome:
 
 
 def figure5_units(done: Records, scope: Scope) -> Iterator[Unit]:
+    yield from sizes_units(done, scope)
     for name in QUICK if scope.quick else EPSILON_SETS:
         for epsilon in EPSILONS[:1] if scope.quick else EPSILONS:
-            about = {"name": name, "method": "NPSVOR", "trial": 0, "epsilon": epsilon}
+            about = ready(done, {"name": name, "method": "NPSVOR", "trial": 0, "epsilon": epsilon})
             yield Unit(trial_key(name, "NPSVOR", 0, epsilon), linear.trial, about, (9,), COST.get(name, 2.0))
 
 
@@ -153,9 +160,10 @@ def draw5(found: Outcome, path: Path) -> None:
 
 
 def figure7_units(done: Records, scope: Scope) -> Iterator[Unit]:
+    yield from sizes_units(done, scope)
     for name in QUICK if scope.quick else SETS:
         for method in METHODS:
-            about = {"name": name, "method": method}
+            about = ready(done, {"name": name, "method": method})
             yield Unit(f"along_C/{name}/{method}", linear.along_C, about, (8,), 0.3 * COST.get(name, 2.0))
 
 

@@ -258,7 +258,7 @@ def test_a_callback_ends_a_fit():
     solution = solve(X, labels, table, report_every=1, callback=third, tol=1e-9)
     assert solution.result.status == "callback"
     assert solution.result.n_iter == len(solution.result.history) == 3
-    assert looks[-1].gap == solution.result.gap
+    assert looks[-1].gap <= solution.result.gap <= looks[-1].gap * (1 + 1e-9)  # which allows for rounding
 
 
 def test_looks_are_recorded():

@@ -19,9 +19,9 @@ from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
 from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, KernelMatrix, Linear, Precomputed, gamma_value, make_kernel
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.auto import Work, auto, is_auto, last_resort
+from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each
+from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each, solve_with_last_resort
 from ordsvm.solvers.kernel.run import solve
 from ordsvm.solvers.linear.penalized import solve_penalized
 from ordsvm.solvers.linear.rank_dcd import RankDCD
@@ -169,7 +169,7 @@ class KernelMachine(Machine):
         solver = self._choose_solver(task, kernel, samples)
         starts, control = self._starts(task.problems), self._control(keeper)
         if isinstance(solver, RankDCD):
-            penalized = partial(solve_penalized, task.ranks, samples, solver)
+            penalized = self._penalized(task, kernel, samples, solver)
             return Trained(Linear(), solve_each(task.problems, starts, solver, control, penalized))
         if is_auto(self.solver):
             control = replace(control, last_resort=last_resort(self._work(task, kernel, samples)))
@@ -185,6 +185,15 @@ class KernelMachine(Machine):
             shared = SharedMatrix.of(kernel, samples, float(self.cache_size))
             one = partial(shared.solve, solver)
         return Trained(kernel, solve_each(task.problems, starts, solver, control, one))
+
+    def _penalized(self, task: KernelTask, kernel: Kernel, samples: Any, solver: RankDCD) -> Any:
+        """Coordinate descent on weights of features; with the last resort of `auto` if that has chosen it."""
+        penalized, work = partial(solve_penalized, task.ranks, samples, solver), self._work(task, kernel, samples)
+        other, passes = last_resort(work), most_passes(work)
+        if not is_auto(self.solver) or other is None or passes is None:
+            return penalized
+        matrix = KernelMatrix.of(kernel, samples, float(self.cache_size))
+        return partial(solve_with_last_resort, penalized, partial(_solve_on, matrix, other()), passes)
 
     def _samples(self, X: Any, order: Ints) -> Any:
         """The samples of a problem in its order: rows of X, and the columns too where X is a kernel matrix."""

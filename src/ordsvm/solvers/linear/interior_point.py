@@ -17,6 +17,7 @@ Cost      an iteration: n d² / 2 products for every weight vector, on all cores
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -375,7 +376,7 @@ class FeatureNewton:
         proof = self._certificate()
         if self.norms is None:
             return proof
-        terms = np.sqrt(float(np.abs(variables.array()).sum(axis=1) ** 2 @ self.norms))
+        terms = np.sqrt(float(_absolute_sums(variables.parts) ** 2 @ self.norms))
         shift = ROUNDINGS * np.finfo(float).eps * terms
         error = float(shift * (np.sqrt(2.0 * proof.primal) + 0.5 * shift))
         return replace(proof, dual=proof.dual - error, gap=proof.gap + error) if error > 0.0 else proof
@@ -395,3 +396,12 @@ def solve_by_features(rows: FeatureRows, task: FeatureTask, control: Control, bi
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     return np.divide(numerator, denominator, out=np.ones_like(numerator), where=denominator > 0)
+
+
+def _absolute_sums(parts: Sequence[Floats]) -> Floats:
+    """Σ|β| of every sample, without a copy of β."""
+    sums = np.zeros(len(parts[0]))
+    for part in parts:
+        for column in part.T:
+            np.add(sums, np.abs(column), out=sums)
+    return sums

@@ -25,7 +25,7 @@ from ordsvm.distributed.shard import Job
 from ordsvm.distributed.shards import Shards, WorkerLost
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point
-from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureTask
+from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureRows, FeatureTask
 from ordsvm.solvers.linear.solve import start_of
 from ordsvm.solvers.solution import LinearSolution
 
@@ -110,8 +110,8 @@ class DistributedNewton(FeatureNewton):
 
     def __init__(self, shards: Shards, job: Job, task: FeatureTask, control: Control) -> None:
         system = cast(_core.FeatureSystem, SystemOfShards(shards, job))
-        source, every_round = cast(RowSource, job), replace(control, report_every=1)
-        super().__init__(source, task, every_round, time.perf_counter(), system)
+        rows, every_round = FeatureRows(cast(RowSource, job)), replace(control, report_every=1)
+        super().__init__(rows, task, every_round, time.perf_counter(), system)
 
     def solve(self) -> LinearSolution:
         """Without dual variables."""

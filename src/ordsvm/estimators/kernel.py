@@ -13,12 +13,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm._typing import Floats, Ints
 from ordsvm.checkpoint import Keeper, check_checkpoint
-from ordsvm.checks import check_number, check_positive, usable_threads
+from ordsvm.checks import check_positive, usable_threads
 from ordsvm.devices import TensorRows, is_tensor, on_host, usable_device
 from ordsvm.estimators.base import Fit, Machine, canonical, fingerprint, finite_scores, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
-from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel, check_tensor
-from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, KernelMatrix, Linear, Precomputed, gamma_value, make_kernel
+from ordsvm.estimators.validation import (
+    check_kernel_parameters,
+    check_magnitude,
+    check_square_kernel,
+    check_tensor,
+    kernel_by_parameters,
+)
+from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed
 from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, placed
@@ -134,10 +140,7 @@ class KernelMachine(Machine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive("cache_size", self.cache_size)
-        check_gamma(self.gamma)
-        check_number("degree", self.degree, "a number that is not negative", lambda number: number >= 0)
-        check_number("coef0", self.coef0, "a number", lambda number: True)
-        make_kernel(self.kernel, 1.0, 0.0, 1.0)
+        check_kernel_parameters(self)
         if self.device != "cpu":
             usable_device(self.device)
 
@@ -204,10 +207,7 @@ class KernelMachine(Machine):
         return X[np.ix_(order, order)] if self._is_precomputed() else X[order]
 
     def _make_kernel(self, samples: Any) -> Kernel:
-        """The kernel for these training samples, from which gamma may be computed."""
-        needs_gamma = isinstance(self.kernel, str) and self.kernel not in NAMES_WITHOUT_GAMMA
-        gamma = gamma_value(self.gamma, samples) if needs_gamma else 1.0
-        return make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
+        return kernel_by_parameters(self, samples)
 
     def _choose_solver(self, task: KernelTask, kernel: Kernel, samples: Any) -> Any:
         if is_auto(self.solver):

@@ -11,7 +11,8 @@ Step      a pass over the rows moves w by Newton's direction and every α by its
 Stops     when P(w, b) − D(α) of all weight vectors together is within tol of the objective.
 Paper     M. C. Ferris, T. S. Munson, "Interior-point methods for massive support vector machines", 2002: the system;
           S. Mehrotra, "On the implementation of a primal-dual interior point method", 1992.
-Cost      an iteration: n d² / 2 products for every weight vector, on all cores, and d³ / 6.
+Cost      an iteration: n d² / 2 products for every weight vector, on all cores, and d³ / 6. From WIDE features on, the
+          system is solved by further reads of X, or formed by BLAS (wide_system.py).
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.data.rows import RowSource
+from ordsvm.data.rows import RowsInMemory, RowSource
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point, System, hinge_columns
+from ordsvm.solvers.linear.wide_system import WIDE, WideRows, WideSystem
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
@@ -54,7 +56,9 @@ class LinearInteriorPoint:
 
     For many rows with up to some thousand features. Every iteration reads the rows once and adds up (d + m)² numbers,
     however many hinges, ranks or classes there are; about ten iterations end at a relative gap of 1e-3, about twenty
-    at 1e-6. It has no options, and starts from the centre even where `warm_start` is set.
+    at 1e-6. From 1,500 features on, in memory, conjugate gradients take the place of these sums where that is faster,
+    and always beyond 5,000 features: each of their steps is one more read. It has no options, and starts from the
+    centre even where `warm_start` is set.
 
     Attributes
     ----------
@@ -391,7 +395,16 @@ class _Unhurried:
 
 def solve_by_features(rows: FeatureRows, task: FeatureTask, control: Control, biases: Floats) -> LinearSolution:
     """The problem from weights 0 and these intercepts; thresholds start from 0."""
-    return FeatureNewton(rows, task, control, time.perf_counter()).run(biases)
+    newton = FeatureNewton(rows, task, control, time.perf_counter())
+    if newton.n_weights >= WIDE and isinstance(rows.source, RowsInMemory):
+        newton.core = _wide(rows.source.X, task, control)
+    return newton.run(biases)
+
+
+def _wide(X: Any, task: FeatureTask, control: Control) -> Any:
+    """A system that takes the place of the core's."""
+    core = feature_core(replace(task, intercept=False), 0, control.n_threads)
+    return WideSystem(WideRows(X, task.appends_one), core, task.caps(), task.has_thresholds)
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:

@@ -11,6 +11,7 @@ from experiments.items import Item, Scope, Unit
 from experiments.pool import Pool
 from experiments.records import RecordFile
 
+PLAN_SECONDS = 1.0  # that a plan of what is to be run holds
 REPORT_SECONDS = 10.0  # between two lines of progress, where they do not overwrite each other
 
 
@@ -39,15 +40,19 @@ def run(items: Mapping[str, Item], records: RecordFile, scope: Scope, limits: Li
 
 
 def _run(pool: Pool, plan: Callable[[], list[Unit]], kept: tuple[RecordFile, Progress], failed: dict[str, str]) -> None:
+    """A plan takes a tenth of a second where there are thousands of units: it is renewed once a second, or at need."""
     records, progress = kept
+    left: list[Unit] = []
+    ready: list[Unit] = []
+    planned_at = -PLAN_SECONDS
     while True:
-        left = [unit for unit in plan() if unit.key not in failed]
-        started = {unit.key for unit in pool.running()}
-        for unit in left:
-            if pool.is_full() or progress.is_over():
-                break
-            if unit.arguments is not None and unit.key not in started:
-                pool.start(unit)
+        if not ready or time.monotonic() - planned_at >= PLAN_SECONDS:
+            left = [unit for unit in plan() if unit.key not in failed]
+            started = {unit.key for unit in pool.running()}
+            ready = [unit for unit in left if unit.arguments is not None and unit.key not in started]
+            planned_at = time.monotonic()
+        while ready and not pool.is_full() and not progress.is_over():
+            pool.start(ready.pop(0))
         if not pool.running() or progress.is_over():
             return
         for end in pool.wait(progress.next_pause()):

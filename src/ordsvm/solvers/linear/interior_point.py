@@ -411,7 +411,7 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     return np.divide(numerator, denominator, out=np.ones_like(numerator), where=denominator > 0)
 
 
-def _absolute_sums(parts: Sequence[Floats]) -> Floats:
+def _absolute_sums(parts: Sequence[np.ndarray]) -> Floats:
     """Σ|β| of every sample, without a copy of β."""
     sums = np.zeros(len(parts[0]))
     for part in parts:

@@ -41,6 +41,7 @@ REGISTRY = (
     "streaming",
     "svor-agreement",
     "tall",
+    "tall-search",
 )
 
 

@@ -32,6 +32,7 @@ from ordsvm.result import Progress
 from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point, System, hinge_columns
+from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
@@ -51,7 +52,7 @@ class LinearInteriorPoint:
 
     For many rows with up to some thousand features. Every iteration reads the rows once and adds up (d + m)² numbers,
     however many hinges, ranks or classes there are; about ten iterations end at a relative gap of 1e-3, about twenty
-    at 1e-6. It has no options, and starts from the centre even where `warm_start` is set.
+    at 1e-6. It has no options. With `warm_start` it starts from the last weights where samples are as many as then.
 
     Attributes
     ----------
@@ -212,9 +213,9 @@ class FeatureNewton:
         )
         self.paths: list[Path] = []
 
-    def run(self, biases: Floats) -> LinearSolution:
-        """From weights 0 and these intercepts."""
-        self._start(biases)
+    def run(self, biases: Floats, near: Neighbour | None = None) -> LinearSolution:
+        """From weights 0 and these intercepts, or from a neighbour that is near."""
+        self._start(biases, near)
         with blas_threads(1 if self.n_weights < MANY_WEIGHTS else self.control.n_threads):
             self._pass(watch=_Unhurried())
             while not self._ends():
@@ -225,13 +226,19 @@ class FeatureNewton:
         """Called by the core while it works, some twenty times a second; True stops it."""
         return self.recorder.out_of_time()
 
-    def _start(self, biases: Floats) -> None:
+    def _start(self, biases: Floats, near: Neighbour | None = None) -> bool:
+        """Whether that is from the neighbour."""
+        reach, caps_of_all = self.task.reach(biases), self.task.caps()
+        starts = [] if near is None else near.starts(caps_of_all, reach, self.control.tol)
+        if starts:
+            self.paths = [Path(*start, caps) for start, caps in zip(starts, caps_of_all, strict=True)]
+            return True
         n_thresholds = len(biases) if self.task.has_thresholds else 0
-        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
-        for vector, (tau, caps) in enumerate(starts):
+        for vector, (tau, caps) in enumerate(zip(reach, caps_of_all, strict=True)):
             weights = np.zeros(self.n_weights)
             weights[self.source.n_features :] = biases[vector] if self._one else 0.0
             self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+        return False
 
     def _pass(self, watch: _core.LinearWatch) -> None:
         self._begin_pass()
@@ -317,9 +324,11 @@ class _Unhurried:
         return False
 
 
-def solve_by_features(source: RowSource, task: FeatureTask, control: Control, biases: Floats) -> LinearSolution:
-    """The problem from weights 0 and these intercepts; thresholds start from 0."""
-    return FeatureNewton(source, task, control, time.perf_counter()).run(biases)
+def solve_by_features(
+    source: RowSource, task: FeatureTask, control: Control, biases: Floats, near: Neighbour | None = None
+) -> LinearSolution:
+    """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
+    return FeatureNewton(source, task, control, time.perf_counter()).run(biases, near)
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:

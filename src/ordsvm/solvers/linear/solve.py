@@ -15,6 +15,7 @@ from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
 from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint, solve_by_features
+from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.rank_dcd import Descent, RankDCD
 from ordsvm.solvers.solution import LinearSolution
 
@@ -45,8 +46,12 @@ def solve_lanes(
     solver: RankDCD | LinearInteriorPoint | DCD1 | DCD2,
     control: Control,
     start: Start | None = None,
+    near: Neighbour | None = None,
 ) -> LinearSolution:
-    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, but for DCD, a `RowSource`."""
+    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, but for DCD, a `RowSource`.
+
+    Coordinate descent starts from `start`, the interior-point method from `near`.
+    """
     if isinstance(solver, DCD1 | DCD2):
         return solve_dcd(
             X,
@@ -64,7 +69,7 @@ def solve_lanes(
         biases = np.zeros(table.n_lanes)
         if targets is not None and intercept:
             biases = first_biases(table, labels, weight, targets)
-        return solve_by_features(_checked_source(X, control.n_threads), task, control, biases)
+        return solve_by_features(_checked_source(X, control.n_threads), task, control, biases, near)
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     reach = reach_of(table, labels, weight)
@@ -90,12 +95,16 @@ def solve_thresholds(
     solver: RankDCD | LinearInteriorPoint,
     control: Control,
     start: Start | None = None,
+    near: Neighbour | None = None,
 ) -> LinearSolution:
-    """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
+    """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`.
+
+    Coordinate descent starts from `start`, the interior-point method from `near`.
+    """
     if isinstance(solver, LinearInteriorPoint):
         task = FeatureTask(table, labels, weight, squared=squared)
         source = _checked_source(X, control.n_threads)
-        return solve_by_features(source, task, control, np.zeros(table.cap.shape[1]))
+        return solve_by_features(source, task, control, np.zeros(table.cap.shape[1]), near)
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     reach = reach_of(table, labels, weight)

@@ -60,5 +60,6 @@ class Item:
 
 
 def items_of(paper: str) -> dict[str, Item]:
-    """The items of a paper, by their names."""
-    return dict(importlib.import_module(f"experiments.{paper}").ITEMS)
+    """The items of a paper, by their names; `claims`, small measurements that decide its claims, among them."""
+    claims = importlib.import_module(f"experiments.{paper}.claims").ITEM
+    return {**importlib.import_module(f"experiments.{paper}").ITEMS, "claims": claims}

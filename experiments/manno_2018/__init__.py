@@ -1,5 +1,5 @@
 """Manno, Palagi & Sagratella, "Parallel decomposition methods for linearly constrained problems", 2018."""
 
-from experiments.items import Item
+from experiments.manno_2018.figures import ITEMS
 
-ITEMS: dict[str, Item] = {}
+__all__ = ["ITEMS"]

@@ -1,5 +1,5 @@
 """Shi et al., "A novel large-scale ordinal regression model", 2021."""
 
-from experiments.items import Item
+from experiments.shi_2021.tables import ITEMS
 
-ITEMS: dict[str, Item] = {}
+__all__ = ["ITEMS"]

@@ -28,7 +28,7 @@ from ordsvm.estimators.base import (
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
-from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
+from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point
 from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint
@@ -43,6 +43,7 @@ from ordsvm.solvers.solution import LinearSolution
 # What tol=None is. On dense rows the interior-point method takes two or three iterations more for the finer one; on
 # text coordinate descent comes to the coarser one in a few passes, and to the finer one in several times as many.
 DENSE_TOL, SPARSE_TOL = 1e-3, 1e-2
+EXACT_STIFFNESS = 1e12  # mean C ‖x‖², up to which the rounding of Σβx does not show in a gap
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,8 @@ class LinearMachine(Machine):
 
     def _solve(self, X: Any, task: LinearTask, keeper: Keeper | None = None) -> LinearSolution:
         seed = None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
-        solver = self._choose_solver(seed, self._rows(X, task) if is_auto(self.solver) else None)
+        rows = self._rows(X, task) if is_auto(self.solver) else None
+        solver = self._choose_solver(seed, rows)
         options: dict[str, Any] = {
             "weight": task.weight,
             "squared": self._is_squared(),
@@ -199,9 +201,11 @@ class LinearMachine(Machine):
             "control": self._control(keeper, X),
         }
         if isinstance(solver, LinearInteriorPoint):
-            options["near"] = self._neighbour(task, X.shape[1] if hasattr(X, "shape") else X.n_features)
+            options["start"] = self._neighbour(task, X.n_features if isinstance(X, RowStore) else X.shape[1])
         else:
             options["start"] = self._start(task)
+        if (passes := most_passes(Work("linear", rows=rows))) is not None:
+            options["most_passes"] = passes
         if isinstance(task.table, ThresholdTable):
             solve = partial(solve_thresholds, X, task.labels, task.table, **options)
         else:
@@ -288,11 +292,12 @@ def feature_task(fit: Fit) -> FeatureTask:
 
 
 def trains_by_features(fit: Fit, share: float) -> bool:
-    """Whether the machine's solver is the interior-point method, where that takes this share of its iterations."""
+    """Whether the machine's solver is the interior-point method, where that takes this share of its iterations, and
+    its gap needs no allowance for rounding."""
     machine: LinearMachine = fit.machine
-    rows = machine._rows(fit.X, fit.task) if is_auto(machine.solver) else None
-    solver = machine._choose_solver(rows=None if rows is None else rows._replace(share=share))
-    return isinstance(solver, LinearInteriorPoint)
+    rows = machine._rows(fit.X, fit.task)
+    solver = machine._choose_solver(rows=rows._replace(share=share))
+    return isinstance(solver, LinearInteriorPoint) and rows.stiffness < EXACT_STIFFNESS
 
 
 def control_of(fit: Fit) -> Control:

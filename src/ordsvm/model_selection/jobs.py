@@ -155,6 +155,8 @@ class SearchJobs:
         limited = any(name in LIMITS for parameters in own for name in parameters)
         if not isinstance(self.machine, KernelMachine) or not may_follow(self.machine) or limited:
             return False
+        if getattr(self.machine, "device", "cpu") not in ("cpu", "auto"):
+            return False
         n = len(self.y)
         matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
         return matrices + 16.0 * n * n * self._workers() <= self.memory_limit
@@ -195,8 +197,8 @@ class SearchJobs:
         return shared + self._path_jobs(own, [*failing, sorted(by_rows)], journal)
 
     def _machine_with(self, full: FullKernel, parameters: Parameters) -> Any:
-        """Side by side, fits have one thread each."""
-        machine = self._fresh_machine(parameters | {"kernel": full})
+        """Side by side, fits have one thread each; the kernel's values are where the CPU has them."""
+        machine = self._fresh_machine(parameters | {"kernel": full, "device": "cpu"})
         if self._workers() > 1:
             machine.n_threads = 1
         return machine

@@ -6,6 +6,7 @@ This is the plain version, float64 throughout and for every kernel; fused.py has
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import scipy.sparse as sp
@@ -61,9 +62,10 @@ class TorchProducts(ABC):
 class TiledProducts(TorchProducts):
     """Products from float64 tiles of values between samples; subclasses make the values."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints) -> None:
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None) -> None:
         super().__init__(library)
-        self.samples = self._prepared(library.array(_dense(samples))[library.index(order)])
+        there = library.array(dense(samples))
+        self.samples = self._prepared(there if order is None else there[library.index(order)])
         self._tile = TILE_VALUES if library.device.type == "cuda" else TILE_VALUES_CPU
 
     def _prepared(self, samples: Array) -> Array:
@@ -79,17 +81,25 @@ class TiledProducts(TorchProducts):
             return self.library.zeros(rows.size)
         self.n_values += rows.size * columns.size
         left, right = self.samples[rows.which], self.samples[columns.which]
-        step = max(1, self._tile // columns.size)
-        parts = [self.values(left[i : i + step], right) @ values for i in range(0, rows.size, step)]
-        return self.library.join(parts)
+        return self._in_tiles(left, right, lambda tile: tile @ values)
 
     def part(self, rows: Array, columns: Array) -> Array:
         self.n_values += len(rows) * len(columns)
-        left, right = self.samples[rows], self.samples[columns]
-        step = max(1, self._tile // max(1, len(columns)))
-        if len(left) <= step:
-            return self.values(left, right)
-        return self.library.join([self.values(left[i : i + step], right) for i in range(0, len(left), step)])
+        return self._in_tiles(self.samples[rows], self.samples[columns], lambda tile: tile)
+
+    def _in_tiles(self, left: Array, right: Array, use: Callable[[Array], Array]) -> Array:
+        """What becomes of the values, so many rows of them at a time; fewer, once memory does not suffice."""
+        parts, begin = [], 0
+        while begin < len(left):
+            step = max(1, self._tile // max(1, len(right)))
+            try:
+                parts.append(use(self.values(left[begin : begin + step], right)))
+                begin += step
+            except self.library.out_of_memory as error:
+                if step == 1:
+                    raise
+                self._tile = self.library.less_than(min(self._tile, len(left) * len(right)), error)
+        return parts[0] if len(parts) == 1 else self.library.join(parts)
 
     def diagonal(self, size: int) -> Array:
         step = 64
@@ -100,7 +110,7 @@ class TiledProducts(TorchProducts):
 class GaussianProducts(TiledProducts):
     """exp(x·y − ½‖x‖² − ½‖y‖²) of centred samples times √(2·gamma): the last column of `samples` is −½‖x‖²."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, gamma: float) -> None:
         self._gamma = gamma
         super().__init__(library, samples, order)
 
@@ -123,7 +133,7 @@ class GaussianProducts(TiledProducts):
 
 
 class LaplacianProducts(TiledProducts):
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, gamma: float) -> None:
         self._gamma = gamma
         super().__init__(library, samples, order)
 
@@ -152,7 +162,7 @@ class LinearProducts(TiledProducts):
 
 
 class PolynomialProducts(TiledProducts):
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, kernel: Polynomial) -> None:
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, kernel: Polynomial) -> None:
         self._kernel = kernel
         super().__init__(library, samples, order)
 
@@ -166,7 +176,7 @@ class PolynomialProducts(TiledProducts):
 class CallableProducts(TiledProducts):
     """A callable of two tensors of samples."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, kernel: Custom) -> None:
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, kernel: Custom) -> None:
         self._kernel = kernel
         super().__init__(library, samples, order)
 
@@ -183,10 +193,11 @@ class CallableProducts(TiledProducts):
 class GivenProducts(TorchProducts):
     """A matrix of kernel values."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints) -> None:
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None) -> None:
         super().__init__(library)
-        index = library.index(order)
-        self._values = library.array(samples)[index][:, index]
+        values = library.array(samples)
+        index = None if order is None else library.index(order)
+        self._values = values if index is None else values[index][:, index]
 
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         self.n_values += rows.size * columns.size
@@ -200,8 +211,8 @@ class GivenProducts(TorchProducts):
         return self._values.diagonal()[:size]
 
 
-def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: Ints) -> TorchProducts:
-    """The fastest products there are for a kernel on a device."""
+def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: Ints | None = None) -> TorchProducts:
+    """The fastest products there are for a kernel on a device; sample i here is sample order[i] there."""
     if isinstance(kernel, RBF):
         if library.fuses:
             from ordsvm.kernels.products.fused import FusedGaussianProducts
@@ -221,5 +232,5 @@ def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: I
     raise ValueError(f"{type(kernel).__name__} kernels are not computed on a device: use device='cpu'.")
 
 
-def _dense(samples: Any) -> Any:
+def dense(samples: Any) -> Any:
     return samples.toarray() if sp.issparse(samples) else samples

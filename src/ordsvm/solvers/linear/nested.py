@@ -7,29 +7,27 @@ it starts from them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.data.folded_rows import FoldedRows, FoldRows, SharedBlock
-from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate
-from ordsvm.solvers.blas import blas_threads
+from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.interior_point import (
-    MANY_WEIGHTS,
     NOTHING,
     FeatureNewton,
+    FeatureRows,
     FeatureTask,
     LinearInteriorPoint,
 )
 from ordsvm.solvers.linear.neighbour import Neighbour
-from ordsvm.solvers.linear.solve import first_biases
+from ordsvm.solvers.linear.solve import start_of
 from ordsvm.solvers.recorder import Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
@@ -58,7 +56,7 @@ def solve_nested(rows: FoldedRows, tasks: Sequence[NestedTask]) -> Iterator[Foun
     chains = [_Chain(number, task, rows) for number, task in enumerate(tasks)]
     while chains:
         found: list[Found] = []
-        with blas_threads(1 if rows.n_features < MANY_WEIGHTS else tasks[0].control.n_threads):
+        with blas_threads(threads_for(rows.n_features, tasks[0].control.n_threads)):
             for chain in chains:
                 found += chain.begin()
             for block in rows.blocks:
@@ -75,7 +73,7 @@ class NestedFit(FeatureNewton):
 
     def __init__(self, rows: FoldRows, task: FeatureTask, control: Control) -> None:
         self._paused = time.perf_counter()
-        super().__init__(rows, task, control, self._paused)
+        super().__init__(FeatureRows(rows), task, control, self._paused)
         self.is_nested = False
         self._is_cut = False
 
@@ -90,7 +88,7 @@ class NestedFit(FeatureNewton):
     def start(self, before: NestedFit | None, ratio: float) -> None:
         """From the fit at 1 / ratio times these caps, where that is near; otherwise from weights 0."""
         near = None if before is None else before.neighbour(ratio)
-        self.is_nested = self._start(_biases_of(self.task), near)
+        self.is_nested = self._start(start_of(self.task), near)
 
     def begin(self) -> None:
         self._is_cut = False
@@ -117,7 +115,7 @@ class NestedFit(FeatureNewton):
         proof = self._certificate()
         primal = dual = 0.0
         for path in self.paths:
-            if path.system is None or not np.isfinite(path.primal):
+            if path.system is None or not np.isfinite(path.primal) or path.dual < 0.0:
                 return None
             norm, by_alpha = path.best.squared_norm(), path.system.by_alpha.squared_norm()
             primal += 0.5 * norm + ratio * (path.primal - 0.5 * norm)
@@ -131,24 +129,24 @@ class NestedFit(FeatureNewton):
             return None
         here, counts = self._solution(), self._counts()._replace(n_iter=0)
         result = Recorder(LinearInteriorPoint(), self.control).result(proof, counts, NOTHING, "converged")
-        return replace(here, beta=DualVariables(_Beta(self.core, ratio)), result=result)
+        return replace(here, beta=DualVariables(_Beta(self._beta, ratio)), result=result)
 
     def _dual_variables(self) -> DualVariables:
-        return DualVariables(_Beta(self.core, 1.0))
+        return DualVariables(_Beta(self._beta, 1.0))
 
 
 @dataclass(frozen=True)
 class _Beta(Sequence[Floats]):
     """β times a factor, made where it is read: scores need none."""
 
-    core: _core.FeatureSystem
+    beta: Callable[[], Floats]
     factor: float
 
     def __len__(self) -> int:
         return 1
 
     def __getitem__(self, part: Any) -> Any:
-        return [self.factor * self.core.beta()][part]
+        return [self.factor * self.beta()][part]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return list, (list(self),)
@@ -219,12 +217,3 @@ class _Chain:
             fit.start(before, factor / its_factor)
         self._before = None  # its α are of no use any more
         return fit
-
-
-def _biases_of(task: FeatureTask) -> Floats:
-    """To start from, where there is nothing better."""
-    if isinstance(task.table, ThresholdTable):
-        return np.zeros(task.table.cap.shape[1])
-    if task.targets is None or not task.intercept:
-        return np.zeros(task.table.n_lanes)
-    return first_biases(task.table, task.labels, task.weight, task.targets)

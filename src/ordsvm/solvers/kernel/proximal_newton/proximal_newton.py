@@ -13,7 +13,6 @@ Cost      products of K with the samples that move, and systems: |I|³/3 where t
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,13 +20,14 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Ints
-from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, TorchLibrary
+from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, torch_library
 from ordsvm.checks import check_count, check_seed_number, usable_threads
+from ordsvm.devices import check_device, usable_device
 from ordsvm.kernels.products.device_matrix import DeviceMatrix
 from ordsvm.kernels.products.host import HostProducts, KernelProducts
 from ordsvm.kernels.products.on_torch import torch_products
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.blas import blas_threads
+from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.level import Effort, Iterate, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
@@ -39,7 +39,8 @@ from ordsvm.solvers.kernel.run import NOT_FINITE, Run
 FIRST_LEVEL = 50000  # samples from which on a subsample comes first
 LEVEL_GROWTH = 4
 NEXT_WIDTH = 0.3  # of later ones
-DEVICE = re.compile(r"cpu|cuda(:\d+)?|torch:\w+(:\d+)?")
+DRAWN_LEVELS = 100_000  # hinges from whose levels the spread of all is told
+LEAST_RANK = 64  # of the preconditioner
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class ProximalNewton:
     seed : int, default=0
         Seed of the order in which samples make up levels, and of the drawn ones.
     device : str, default="cpu"
-        "cpu": the core and NumPy. "cuda", "cuda:1" and so on: torch on that GPU. "torch:cpu": torch on the CPU, which
-        tests use.
+        "cpu": the core and NumPy. "cuda", "cuda:1" and so on: torch on that GPU. "auto": a GPU where there is one.
+        "torch:cpu": torch on the CPU, which tests use.
 
     Attributes
     ----------
@@ -95,8 +96,7 @@ class ProximalNewton:
         check_count("direct", self.direct, "samples")
         check_count("rank", self.rank, "samples")
         check_seed_number(self.seed)
-        if not isinstance(self.device, str) or not DEVICE.fullmatch(self.device):
-            raise ValueError(f"device={self.device!r} is unknown: give 'cpu', 'cuda', or 'cuda:1' and so on.")
+        check_device(self.device)
 
     def solve(self, run: Run) -> None:
         """Run the solver.
@@ -118,19 +118,17 @@ class ProximalNewton:
             run.look_every(1)
         order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
         library, products = self._on_device(run, order)
-        with blas_threads(usable_threads(run.control.n_threads)):
+        with blas_threads(threads_for(run.problem.n_samples, usable_threads(run.control.n_threads))):
             status = Method(self, run, library, products, order).work()
         run.close(status)
 
     def _on_device(self, run: Run, order: Ints) -> tuple[ArrayLibrary, KernelProducts]:
-        if self.device == "cpu":
+        device = usable_device(self.device)
+        if device == "cpu":
             return NumpyLibrary(), HostProducts(run.matrix, order, usable_threads(run.control.n_threads))
         if run.matrix.source is None:
             raise ValueError(f"device={self.device!r} needs samples: a source of rows alone is computed on the CPU.")
-        try:
-            library = TorchLibrary(self.device.removeprefix("torch:"))
-        except ImportError:
-            raise ImportError(f"device={self.device!r} needs torch: pip install 'ordsvm[gpu]'.") from None
+        library = torch_library(device)
         products = torch_products(library, *run.matrix.source, order)
         run.matrix = DeviceMatrix(run.matrix, library, products, order)
         return library, products
@@ -156,7 +154,7 @@ class Method:
         """Where the method has to end before convergence, with the α of the last stage."""
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                return self._levels()
+                return self._levels_in_memory()
         except Ended as end:
             status = end.status
         except NotSemidefinite:
@@ -189,6 +187,28 @@ class Method:
             raise Ended(_core.Status.stopped)
         return False
 
+    def _levels_in_memory(self) -> _core.Status:
+        """Once more with a smaller preconditioner where memory does not suffice."""
+        while True:
+            try:
+                return self._levels()
+            except self.library.out_of_memory as error:
+                self.stages = None
+                self._use_less_memory(error)
+
+    def _use_less_memory(self, error: Exception) -> None:
+        effort, n = self.effort, self.problem.n_samples
+        if min(effort.rank, n // 4) <= LEAST_RANK:
+            needed = 8.0 * n * (12 * self.columns.cap.shape[1] + LEAST_RANK)
+            raise MemoryError(
+                f"device={self.options.device!r} has too little memory for {n:,} samples: beside these it needs about "
+                f"{needed / 2**30:.2g} GB, and {self.library.free_memory() / 2**30:.2g} GB are free. Train on fewer "
+                "samples, on another device, or with device='cpu'."
+            ) from error
+        rank = max(LEAST_RANK, min(effort.rank, n // 4) // 2)
+        self.effort = effort._replace(rank=rank, direct=max(1, effort.direct // 2))
+        self.library.release()
+
     def _levels(self) -> _core.Status:
         start = self._start()
         sizes = [self.problem.n_samples]
@@ -198,7 +218,7 @@ class Method:
         for size in sizes:
             factor = math.sqrt(self.problem.n_samples / size)
             columns = self.columns.first(size, factor)
-            term = ThresholdTerm(self.library, self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
+            term = ThresholdTerm(self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
             level = Level(self.library, self.products, columns, term, self.effort)
             start = self._carried(level, start)
             centre = columns.table(self.library.array(self.run.alpha)) if self.run.alpha.any() else 0.5 * columns.cap
@@ -214,7 +234,7 @@ class Method:
         alpha, score = self.run.alpha, self.run.score
         array = self.library.array
         b = np.zeros(0) if self.problem.treatment is Treatment.NONE else self.problem.best_thresholds(score)
-        return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), array(b))
+        return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), b)
 
     def _carried(self, level: Level, start: Iterate) -> Iterate:
         """The function of a smaller level at all samples of this one; the first level has its own scores."""
@@ -228,6 +248,7 @@ class Method:
 def _spread(problem: Problem) -> float:
     """The mean distance of the levels −s·o of hinges from their median: 1 for classes and ranks, that of the targets
     for regression."""
-    level = -problem.hinges.sign * problem.hinges.offset
+    some = slice(None, None, max(1, len(problem.hinges) // DRAWN_LEVELS))
+    level = -problem.hinges.sign[some] * problem.hinges.offset[some]
     spread = float(np.abs(level - np.median(level)).mean()) if len(level) else 1.0
     return spread if spread > 0 else 1.0

@@ -43,6 +43,7 @@ REGISTRY = (
     "tall",
     "tall-dask",
     "tall-disk",
+    "tall-search",
     "wide",
 )
 

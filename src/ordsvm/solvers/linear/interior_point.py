@@ -18,7 +18,6 @@ Cost      an iteration: n d² / 2 products for every weight vector, on all cores
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -36,6 +35,7 @@ from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
 from ordsvm.solvers.linear.feature_system import Point, System, hinge_columns
 from ordsvm.solvers.linear.losses import losses
+from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.wide_system import WIDE, WideRows, WideSystem
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
@@ -62,8 +62,8 @@ class LinearInteriorPoint:
     For many rows with up to some thousand features. Every iteration reads the rows once and adds up (d + m)² numbers,
     however many hinges, ranks or classes there are; about ten iterations end at a relative gap of 1e-3, about twenty
     at 1e-6. From 1,500 features on, in memory, conjugate gradients take the place of these sums where that is faster,
-    and always beyond 5,000 features: each of their steps is one more read. It has no options, and starts from the
-    centre even where `warm_start` is set.
+    and always beyond 5,000 features: each of their steps is one more read. It has no options. With `warm_start` it
+    starts from the last weights where samples are as many as then.
 
     Attributes
     ----------
@@ -283,9 +283,9 @@ class FeatureNewton:
         self.core = feature_core(task, self.source.n_features, control.n_threads) if core is None else core
         self.paths: list[Path] = []
 
-    def run(self, biases: Floats) -> LinearSolution:
-        """From weights 0 and these intercepts."""
-        self._start(biases)
+    def run(self, biases: Floats, near: Neighbour | None = None) -> LinearSolution:
+        """From weights 0 and these intercepts, or from a neighbour that is near."""
+        self._start(biases, near)
         with blas_threads(threads_for(self.n_weights, self.control.n_threads)):
             self._pass(watch=_Unhurried())
             while not self._ends():
@@ -296,13 +296,19 @@ class FeatureNewton:
         """Called by the core while it works, some twenty times a second; True stops it."""
         return self.recorder.out_of_time()
 
-    def _start(self, biases: Floats) -> None:
+    def _start(self, biases: Floats, near: Neighbour | None = None) -> bool:
+        """Whether that is from the neighbour."""
+        reach, caps_of_all = self.task.reach(biases), self.task.caps()
+        starts = [] if near is None else near.starts(caps_of_all, reach, self.control.tol)
+        if starts:
+            self.paths = [Path(*start, caps) for start, caps in zip(starts, caps_of_all, strict=True)]
+            return True
         n_thresholds = len(biases) if self.task.has_thresholds else 0
-        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
-        for vector, (tau, caps) in enumerate(starts):
+        for vector, (tau, caps) in enumerate(zip(reach, caps_of_all, strict=True)):
             weights = np.zeros(self.n_weights)
             weights[self.source.n_features :] = biases[vector] if self._one else 0.0
             self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+        return False
 
     def _pass(self, watch: _core.LinearWatch) -> None:
         self._begin_pass()
@@ -355,7 +361,7 @@ class FeatureNewton:
             biases = np.array([path.point.weights[-1] if self._one else 0.0 for path in paths])
         loss = losses(task.table, task.labels, task.weight, task.targets, task.squared)
         found = refined(self.X, loss, (self.core.beta(), coef, biases), task.has_thresholds, task.intercept)
-        if self._with_rounding(found.proof, found.beta, coef).relative_gap <= self.control.tol:
+        if self._with_rounding(found.proof, DualVariables([found.beta]), coef).relative_gap <= self.control.tol:
             self._refined = found
         return self._refined is not None
 
@@ -414,7 +420,7 @@ class FeatureNewton:
         claimed. It shows where C ‖x‖² is above 1e16, which rows without norms have to stay below."""
         if self.norms is None:
             return proof
-        terms = np.sqrt(float(_absolute_sums(variables.parts) ** 2 @ self.norms))
+        terms = np.sqrt(float(_sums_of_sizes(variables) ** 2 @ self.norms))
         shift = ROUNDINGS * np.finfo(float).eps * terms
         longest = float(np.sqrt(np.sum(coef**2)) + np.sqrt(2.0 * proof.gap))  # of Σβx
         error = float(shift * (longest + 0.5 * shift))
@@ -430,12 +436,14 @@ class _Unhurried:
         return False
 
 
-def solve_by_features(rows: FeatureRows, task: FeatureTask, control: Control, biases: Floats) -> LinearSolution:
-    """The problem from weights 0 and these intercepts; thresholds start from 0."""
+def solve_by_features(
+    rows: FeatureRows, task: FeatureTask, control: Control, biases: Floats, near: Neighbour | None = None
+) -> LinearSolution:
+    """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
     newton = FeatureNewton(rows, task, control, time.perf_counter())
     if newton.n_weights >= WIDE and isinstance(rows.source, RowsInMemory):
         newton.core = _wide(rows.source.X, task, control)
-    return newton.run(biases)
+    return newton.run(biases, near)
 
 
 def _wide(X: Any, task: FeatureTask, control: Control) -> Any:
@@ -448,10 +456,10 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     return np.divide(numerator, denominator, out=np.ones_like(numerator), where=denominator > 0)
 
 
-def _absolute_sums(parts: Sequence[np.ndarray]) -> Floats:
+def _sums_of_sizes(variables: DualVariables) -> Floats:
     """Σ|β| of every sample, without a copy of β."""
-    sums = np.zeros(len(parts[0]))
-    for part in parts:
+    sums = np.zeros(variables.shape[0])
+    for part in variables.parts:
         for column in part.T:
-            np.add(sums, np.abs(column), out=sums)
+            sums += np.abs(column)
     return sums

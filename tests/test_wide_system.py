@@ -92,16 +92,15 @@ def test_sums_are_those_of_the_core(thresholds):
     assert other.rows_read == 300
 
 
-def test_the_preconditioner_inverts_its_matrix(wide):
+def test_the_preconditioner_inverts_its_matrix():
     random = np.random.default_rng(6)
     X, v = random.standard_normal((40, 9)), random.uniform(0.1, 50.0, size=40)
     rows = wide_system.WideRows(X, appends_one=True)
     part = wide_system._Part(40, 10, 0, forms=False)
     part.add(rows, slice(0, 40), X, np.tile(v, (4, 1, 1)))
-    wide(HEAVY_ROWS=40)
     extended = np.hstack([X, np.ones((40, 1))])
     H = np.eye(10) + extended.T @ (v[:, None] * extended)
-    products = wide_system.Products(rows, part, lambda n_steps: n_steps < 1)
+    products = wide_system.Products(rows, part, lambda n_steps: n_steps < 1, n_heavy=40)
     values = random.standard_normal(10)
     np.testing.assert_allclose(products._product(values), H @ values)
     np.testing.assert_allclose(products._preconditioner()(values), np.linalg.solve(H, values))

@@ -41,6 +41,8 @@ REGISTRY = (
     "streaming",
     "svor-agreement",
     "tall",
+    "tall-dask",
+    "tall-disk",
     "wide",
 )
 

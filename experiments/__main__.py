@@ -10,11 +10,12 @@ from pathlib import Path
 from benchmarks.contestants import PeerMissing
 from benchmarks.datasets import DataMissing
 from benchmarks.results import machine, show_table, versions
-from experiments import page, results, runner
+from experiments import claims, page, results, runner
 from experiments.items import HERE, PAPERS, Item, Scope, items_of
 from experiments.records import RecordFile
 
 WORK = HERE / "work"  # ignored by git
+PAGES = {"page": page.write, "claims": claims.write}  # docs/laboratory.md and docs/claims.md
 
 
 def list_items() -> None:
@@ -43,7 +44,7 @@ def measure(paper: str, items: dict[str, Item], options: argparse.Namespace) -> 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m experiments", description="The papers' experiments on real data.")
-    parser.add_argument("paper", nargs="?", choices=(*PAPERS, "page"), help="which paper; page: docs/laboratory.md")
+    parser.add_argument("paper", nargs="?", choices=(*PAPERS, *PAGES), help="which paper; page, claims: write docs/")
     parser.add_argument("items", nargs="*", help="tables and figures; without them, all of the paper")
     parser.add_argument("--trials", type=int, default=20, help="of a cell at most (20)")
     parser.add_argument("--budget", type=float, help="seconds after which what still runs is given up; 0: results only")
@@ -56,8 +57,8 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.paper == "page":
-        page.write()
+    if options.paper in PAGES:
+        PAGES[options.paper]()
         return 0
     if options.paper is None and not options.quick:
         list_items()

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from experiments import results, sides
-from experiments.items import HERE, PAPERS
+from experiments.items import HERE, PAPERS, items_of
 from experiments.sides import Pair
 
 PAGE = HERE.parent / "docs" / "laboratory.md"
 PICTURE = HERE.parent / "docs" / "laboratory.png"
+CLAIMS = """\
+## Every observation, remark and claim
+
+One by one, with the page of the claim and what decides it: [claims.md](claims.md)."""
+UNAVAILABLE = {
+    ("chu_keerthi_2007", "figure7"): "The EachMovie ratings are not available.",
+    ("shi_2021", "figure3"): "A picture of both predictions in the plane, without a measured counterpart.",
+}
 SETTINGS = "Numbers of the set-up, without a measured counterpart; they are in expected.json."
 INTRODUCTION = """\
 # The laboratory
@@ -24,7 +31,7 @@ is made by `python -m experiments page`; `python -m experiments` lists the items
 Ours are **bold** where the mean is more than two of the paper's standard deviations off; \\* marks means that are
 significantly worse than the best of their line (Wilcoxon's rank sum test, p < 0.01), as in the paper; – is a number
 that the paper does not have or that was not measured."""
-VERDICTS = {"holds": "holds", "does not hold": "does not hold", "could not be tested": "could not be tested"}
+VERDICTS = ("holds", "does not hold", "could not be tested")
 
 
 def write() -> None:
@@ -38,7 +45,7 @@ def text() -> str:
     parts = [INTRODUCTION, "![Paper and ours](laboratory.png)"] if PICTURE.is_file() else [INTRODUCTION]
     for paper in PAPERS:
         parts += _paper(paper)
-    return "\n\n".join([*parts, *_claims()]) + "\n"
+    return "\n\n".join([*parts, CLAIMS]) + "\n"
 
 
 def _paper(paper: str) -> Iterator[str]:
@@ -48,6 +55,8 @@ def _paper(paper: str) -> Iterator[str]:
     yield f"## {paper}"
     yield f"{theirs['paper']}. [Claims, protocols, differences](../experiments/{paper}/README.md)"
     for item in dict.fromkeys([*theirs["items"], *ours["items"]]):
+        if item == "claims":  # on docs/claims.md
+            continue
         yield from _item(paper, item, theirs["items"].get(item, {}), ours["items"].get(item))
 
 
@@ -55,7 +64,7 @@ def _item(paper: str, item: str, theirs: dict[str, Any], ours: dict[str, Any] | 
     where = f" (p. {theirs['page']})" if "page" in theirs else ""
     yield f"### {item}{where}: {theirs.get('title') or (ours or {}).get('title', '')}"
     if ours is None:
-        yield theirs.get("not_measured") or (SETTINGS if theirs.get("cells") else "Not measured yet.")
+        yield UNAVAILABLE.get((paper, item)) or ("Not measured yet." if item in items_of(paper) else SETTINGS)
         return
     made = sides.pairs(theirs.get("cells", []), ours["cells"])
     yield sides.markdown(*(sides.pivot(made) if sides.is_table(made) else sides.listed(made)))
@@ -96,19 +105,3 @@ def _agreement(made: list[Pair], explanations: dict[str, str]) -> Iterator[str]:
             if pair.about.get("dataset", "") == dataset
         )
         yield f"- {dataset} (deviations off: {cells}): {explanations.get(dataset, 'unexplained.')}"
-
-
-def _claims() -> Iterator[str]:
-    path = HERE / "claims.json"
-    if not path.is_file():
-        return
-    claims = json.loads(path.read_text())
-    claims = claims["claims"] if isinstance(claims, dict) else claims
-    counts = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
-    yield "## Every observation, remark and claim"
-    yield ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + "."
-    lines = [
-        [claim["paper"], str(claim["page"]), claim["claim"], claim["verdict"], claim.get("evidence", "")]
-        for claim in claims
-    ]
-    yield sides.markdown(["paper", "page", "claim", "verdict", "shown by"], lines)

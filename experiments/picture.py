@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-from experiments import results, sides
+import numpy as np
+
+from experiments import drawing, results, sides
+from experiments.items import HERE, PAPERS
 
 
 def draw(path: Path) -> None:
-    """Fills the file: a panel for every table with the paper's standard deviations."""
-    import matplotlib
+    """Fills the file: deviations of Tables 2 and 3 of Chu & Keerthi, errors of Shi et al., verdicts about claims."""
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    def plot(axes: np.ndarray) -> None:
+        for axis, item in zip(axes[0], ("table2", "table3"), strict=True):
+            _deviations(axis, "chu_keerthi_2007", item)
+        _errors(axes[1, 0], "shi_2021", ("table2", "table3", "table4"))
+        _verdicts(axes[1, 1])
 
-    figure, axes = plt.subplots(1, 2, figsize=(12.0, 4.6), layout="constrained", sharey=True)
-    for axis, item in zip(axes, ("table2", "table3"), strict=True):
-        _deviations(axis, "chu_keerthi_2007", item)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    drawing.save(path, plot, (2, 2), (6.2, 4.4))
 
 
 def _deviations(axis: Any, paper: str, item: str) -> None:
@@ -41,3 +43,36 @@ def _deviations(axis: Any, paper: str, item: str) -> None:
     axis.set(title=f"{paper}, {item}", ylabel="ours − paper, in standard deviations of the paper")
     axis.grid(axis="y", alpha=0.3)
     axis.legend(fontsize=7, ncols=2)
+
+
+def _errors(axis: Any, paper: str, items: tuple[str, ...]) -> None:
+    """Ours against the paper's, both errors, on the sets that are available."""
+    theirs, ours = results.expected(paper)["items"], results.read(paper)["items"]
+    highest = 1.0
+    for place, item in enumerate(items):
+        made = sides.pairs(theirs[item]["cells"], ours.get(item, {}).get("cells", []))
+        points = [(p.paper["value"], p.ours["value"]) for p in made if p.paper and p.ours]
+        if points:
+            axis.loglog(
+                *np.array(points).T, "o^s"[place], ms=4, color=f"C{place}", label=f"{item}, {len(points)} cells"
+            )
+            highest = max(highest, float(np.max(points)))
+    axis.plot([0.3, highest], [0.3, highest], color="0.6", lw=0.8)
+    axis.set(title=f"{paper}: MAE and MSE", xlabel="paper", ylabel="ours")
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend(fontsize=7)
+
+
+def _verdicts(axis: Any) -> None:
+    """How many claims of every paper hold."""
+    path = HERE / "claims.json"
+    claims = json.loads(path.read_text())["claims"] if path.is_file() else []
+    left = np.zeros(len(PAPERS))
+    verdicts = {"holds": "C2", "does not hold": "C3", "could not be tested": "0.7"}
+    for verdict, colour in verdicts.items():
+        counts = np.array([sum(c["paper"] == paper and c["verdict"] == verdict for c in claims) for paper in PAPERS])
+        axis.barh(PAPERS, counts, left=left, color=colour, label=f"{verdict}: {counts.sum()}")
+        left += counts
+    axis.invert_yaxis()
+    axis.set(title="claims of the papers", xlabel="claims")
+    axis.legend(fontsize=7)

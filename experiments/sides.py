@@ -79,8 +79,8 @@ def pivot(made: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
     for name, row in sorted(lines.items(), key=lambda entry: _place(entry[0][-1], made)):
         line = [", ".join(name[:-1]), name[-1]]
         for method in methods:
-            pair = row.get(method)
-            line += [written(pair.paper if pair else None), _marked(pair)]
+            found = row.get(method)
+            line += [written(found.paper if found else None), _marked(found)]
         cells.append(line)
     return header, cells
 

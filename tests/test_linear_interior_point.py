@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ordsvm import LinearInteriorPoint, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, RowStore, certify
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers import Control
-from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureTask
+from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureRows, FeatureTask
 from ordsvm.solvers.linear.losses import certificate, losses
 from ordsvm.solvers.linear.solve import RowsInMemory, solve_lanes, solve_thresholds
 from tests.linear_cases import both_losses, every_machine, loss_name, optimum
@@ -214,7 +214,8 @@ def test_rows_are_read_once_an_iteration_whatever_the_number_of_ranks_or_classes
         table = getattr(__import__("ordsvm.formulations.linear", fromlist=[name]), name)
         made = table(n_ranks, 1.0, 1.0, 0.1) if name == "npsvor" else table(n_ranks, 1.0)
         task = FeatureTask(made, y.astype(np.int32))
-        run = FeatureNewton(RowsInMemory(X), task, Control(tol=1e-4, n_threads=2), 0.0)
+        rows = FeatureRows(RowsInMemory(X), np.sum(X**2, axis=1))
+        run = FeatureNewton(rows, task, Control(tol=1e-4, n_threads=2), 0.0)
         solution = run.run(np.zeros(n_ranks - 1 if name == "svor" else n_ranks))
         assert solution.result.status == "converged"
         assert run.core.rows_read == solution.result.n_iter * len(X)
@@ -257,7 +258,7 @@ def test_a_callback_ends_a_fit():
     solution = solve(X, labels, table, report_every=1, callback=third, tol=1e-9)
     assert solution.result.status == "callback"
     assert solution.result.n_iter == len(solution.result.history) == 3
-    assert looks[-1].gap == solution.result.gap
+    assert looks[-1].gap <= solution.result.gap <= looks[-1].gap * (1 + 1e-9)  # which allows for rounding
 
 
 def test_looks_are_recorded():

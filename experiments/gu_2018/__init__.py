@@ -1,5 +1,5 @@
 """Gu et al., "Accelerated asynchronous greedy coordinate descent algorithm for SVMs", IJCAI 2018."""
 
-from experiments.items import Item
+from experiments.gu_2018.figures import ITEMS
 
-ITEMS: dict[str, Item] = {}
+__all__ = ["ITEMS"]

@@ -1,5 +1,5 @@
 """Gu et al., "Solving large-scale SVOR with asynchronous parallel coordinate descent algorithms", 2020."""
 
-from experiments.items import Item
+from experiments.gu_2020 import figures, steps
 
-ITEMS: dict[str, Item] = {}
+ITEMS = steps.ITEMS | figures.BOXES | figures.CURVES

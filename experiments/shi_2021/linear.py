@@ -80,9 +80,9 @@ def tested(method: str, point: Mapping[str, Any], training: Part, test: Part) ->
 # Units of work
 
 
-def trial(name: str, method: str, trial: int, epsilon: float = EPSILON) -> Outcome:
+def trial(name: str, method: str, trial: int, epsilon: float = EPSILON, share: float = 1.0) -> Outcome:
     """C by search in the training rows, then the test rows; NPSVOR with both of its predictions."""
-    training, test = texts.parts(name, trial)
+    training, test = texts.parts(name, trial, share)
     fixed = {"epsilon": epsilon} if method == "NPSVOR" else {}
     point = best(method, training, {"C": COSTS}, trial, **fixed)
     model, found = tested(method, point | fixed, training, test)
@@ -106,11 +106,11 @@ def along_C(name: str, method: str) -> Outcome:
     return {"mae": [tested(method, {"C": C}, training, test)[1]["mae"] for C in COSTS]}
 
 
-def separate_costs(name: str) -> Outcome:
+def separate_costs(name: str, costs: Sequence[float] = SEPARATE_COSTS) -> Outcome:
     """C1 and C2 of NPSVOR sought apart, and together, by the same folds."""
     training, test = texts.parts(name, 0)
     found = {}
-    for which, grid in (("C1 = C2", {"C": COSTS}), ("C1, C2", {"C1": SEPARATE_COSTS, "C2": SEPARATE_COSTS})):
+    for which, grid in (("C1 = C2", {"C": COSTS}), ("C1, C2", {"C1": costs, "C2": costs})):
         point = best("NPSVOR", training, grid, 0)
         outcome = tested("NPSVOR", point, training, test)[1]
         found[which] = {"point": point, "mae": outcome["mae"], "mse": outcome["mse"]}

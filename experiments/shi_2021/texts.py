@@ -14,7 +14,6 @@ from benchmarks import datasets, text
 from ordsvm.text import balanced_sample, review_tfidf
 
 TRAINING_SHARE = 0.7
-SHARES = {"large_movie": 0.1, "tripadvisor": 0.1}  # of a set that Table 3 takes; all of it elsewhere
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ allows for it (docs/rounding.md).
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
@@ -331,6 +332,8 @@ def _penalized_minimiser(levels: Levels, below: float) -> float:
         level, passed = sorted_near(levels, below, slope=1.0)
     place = int((level + passed).searchsorted(below))
     between = below - float(passed[place - 1]) if place > 0 else below
+    if abs(between) <= len(level) * sys.float_info.epsilon * below:
+        between = 0.0  # a difference of equal sums: what rounding leaves of it would be the objective where that is 0
     return min(between, float(level[place])) if place < len(level) else between
 
 

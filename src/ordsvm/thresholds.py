@@ -19,7 +19,7 @@ from ordsvm._typing import Floats, Ints
 
 RankRule = Literal["count", "first"]
 
-MANY_LEVELS = 100_000
+MANY_LEVELS = 20_000
 SAMPLED_LEVELS = 4096  # of these
 SAMPLING_ERROR = 400  # places, six standard errors of a quantile of the sample
 

@@ -19,9 +19,11 @@ from ordsvm.checks import usable_threads
 from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
+from ordsvm.estimators.linear import LinearMachine
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
 from ordsvm.model_selection.chain import Chain
+from ordsvm.model_selection.feature_paths import FeaturePaths, Outcomes
 from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath
 from ordsvm.model_selection.journal import Journal, Outcome
 from ordsvm.model_selection.paths import LIMITS, FoldSamples, Judge, Parameters, follow, grouped, may_follow
@@ -70,6 +72,8 @@ class SearchJobs:
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
+        if isinstance(self.machine, LinearMachine):
+            journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal)
 
     # The estimator
@@ -134,6 +138,14 @@ class SearchJobs:
             return follow(self._fresh_machine, [own[place] for place in places], *samples, judge)
 
         return [Job(places, fold, partial(run, places, fold)) for places, fold in self._batches(groups, journal)]
+
+    def _outcomes_by_features(self, own: Sequence[Parameters], groups: list[list[int]], journal: Journal) -> Outcomes:
+        """Of the candidates that the interior-point method trains in passes that folds share."""
+        views, judge_of = self._views, partial(self._judge_of, journal)
+        paths = FeaturePaths(self._fresh_machine, own, self.folds, judge_of, journal.left, self.memory_limit)
+        for which, view in enumerate(views):
+            samples = FoldSamples(view, self.y, self.sample_weight)
+            yield from paths.outcomes(groups, samples, range(which, len(self.folds), len(views)))
 
     def _fresh_machine(self, parameters: Parameters) -> Any:
         return clone(self.machine).set_params(**parameters)

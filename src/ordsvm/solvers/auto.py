@@ -25,12 +25,15 @@ SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
 LAST_RESORT_SAMPLES = 3000  # up to which it ends within seconds, in 300 MB
 NORMS = 2000  # rows that stand for all where a mean norm is taken
 SMALL_TABLE, SMALL_STIFFNESS = 2000, 25.0  # values up to which both solvers take milliseconds, unless C is large
-MOST_STIFFNESS = 1e12  # beyond it float64 sums resolve no gap
 MOST_FEATURES = 5000  # for a system that Cholesky's method solves in seconds
 MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
 MOST_DUALS = 200_000_000  # that are kept in memory for rows on disk, by the interior-point method twice, in float64
 READING = 0.7  # nanoseconds a byte of a file
 LEAST_ON_DEVICE = 10_000  # samples below which Block ends before a GPU has its kernels launched
+MOST_ITERATIONS = 30  # of the interior-point method, on data that are hard for it
+LEAST_PASSES = 300  # of coordinate descent, before that is its last resort
+NESTED_SHARE = 0.6  # of the iterations of single fits: what fits of a search take that start from a smaller C
+LEAST_KERNEL_PASSES = 2000  # the same, for a machine with the linear kernel, which needs a small violation too
 MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
 
@@ -43,6 +46,8 @@ class LinearRows(NamedTuple):
     tol         of the relative gap
     disk        bytes of a row on disk; 0 in memory
     n_duals     dual variables of a row on disk
+    n_shards    of rows on workers
+    share       of the iterations of a single fit that are left to this one
     """
 
     n_samples: int
@@ -53,6 +58,8 @@ class LinearRows(NamedTuple):
     tol: float
     disk: float = 0.0
     n_duals: int = 0
+    n_shards: int = 1
+    share: float = 1.0
 
     @classmethod
     def of(cls, X: Any, n_vectors: int, C: float, tol: float) -> LinearRows:
@@ -70,20 +77,57 @@ class LinearRows(NamedTuple):
         An iteration costs d²/2 products a row and weight vector, and there are about ten, whatever C. A pass of
         coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Nanoseconds a row.
         """
-        d, digits = self.n_features, -math.log10(min(self.tol, 0.1))
-        is_small = self.n_samples * d < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
-        if is_small or not self.stiffness < MOST_STIFFNESS:
+        n = self.n_samples
+        is_small = n * self.n_features < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
+        if is_small or not self._has_system_and_rows() or n * self.n_duals > MOST_DUALS:
             return False
-        if d > MOST_FEATURES or self.n_samples < 2 * d or self.n_vectors * d * d > MOST_SUMS:
+        reading = READING * self.disk * n
+        return self._iterations() * (self._an_iteration() + reading) < self._passes() * (self._a_pass() + reading)
+
+    def prefers_sums_of_features(self) -> bool:
+        """The same for rows on workers, where coordinate descent is CoCoA's.
+
+        Several shards need about five times its passes, a pass and two proofs a round, whose messages take longer; sums
+        are d² numbers of every weight vector, at every level of a tree. Nanoseconds.
+        """
+        d, n = self.n_features, self.n_samples / self.n_shards
+        if not self._has_system_and_rows():
             return False
-        if self.n_samples * self.n_duals > MOST_DUALS:
-            return False
-        passes = (6 + 20 * min(self.stiffness, 25.0)) * digits / 3
-        a_pass = 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
-        iterations = 4 + 1.5 * digits
-        an_iteration = 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
-        reading = READING * self.disk * self.n_samples
-        return iterations * (an_iteration + reading) < passes * (a_pass + reading)
+        levels = 1 + math.log(self.n_shards, 4)
+        rounds = self._passes() * (5 if self.n_shards > 1 else 1)
+        a_round = 7e7 + 3 * n * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8) + 16 * d * self.n_vectors
+        sums = self.n_vectors * (n * (50 + d + d * d / 32) + d**3 / 60 + 8 * d * d * levels)
+        return self._iterations() * (3e7 + sums) < rounds * a_round
+
+    def passes_before_last_resort(self) -> int | None:
+        """About as many as take the time of the interior-point method; None where that has no room."""
+        if not self._has_small_system():
+            return None
+        return max(LEAST_PASSES, math.ceil(MOST_ITERATIONS * self._an_iteration() / self._a_pass()))
+
+    def _has_system_and_rows(self) -> bool:
+        return self._has_small_system() and self.n_samples >= 2 * self.n_features
+
+    def _has_small_system(self) -> bool:
+        return self.n_features <= MOST_FEATURES and self.n_vectors * self.n_features**2 <= MOST_SUMS
+
+    def _a_pass(self) -> float:
+        return 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
+
+    def _an_iteration(self) -> float:
+        d = self.n_features
+        return 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
+
+    def _passes(self) -> float:
+        """Of coordinate descent."""
+        return (6 + 20 * min(self.stiffness, 25.0)) * self._digits() / 3
+
+    def _iterations(self) -> float:
+        """Of the interior-point method."""
+        return self.share * (4 + 1.5 * self._digits())
+
+    def _digits(self) -> float:
+        return -math.log10(min(self.tol, 0.1))
 
 
 class Work(NamedTuple):
@@ -135,7 +179,7 @@ def auto(work: Work) -> Any:
     """The options object of the solver.
 
     Linear machines: LinearInteriorPoint for many rows of few features, unless C is so small that coordinate descent is
-    as fast (`LinearRows.prefers_features`), else RankDCD; CoCoA where their rows are on workers. Kernel machines:
+    as fast (`LinearRows.prefers_features`), else RankDCD; where their rows are on workers, else CoCoA. Kernel machines:
     RankDCD where the kernel is linear, thresholds are penalised, and rows of the kernel matrix are long or would be
     made of sparse products. Otherwise Block, unless the problem is small or the kernel is the sigmoid: these go to SMO
     or GCD.
@@ -187,7 +231,8 @@ def auto(work: Work) -> Any:
         embeddings of length 1, 300     130 / 17     140 / 57
     """
     if work.form == "distributed":
-        return CoCoA()
+        adds_up = work.rows is not None and work.rows.prefers_sums_of_features()
+        return LinearInteriorPoint() if adds_up else CoCoA()
     if work.device != "cpu" and (device := _device_of(work)) != "cpu":
         return ProximalNewton(device=device)
     if work.form == "linear":
@@ -199,6 +244,17 @@ def auto(work: Work) -> Any:
     if is_definite and (work.n_hinges > SMALL_PROBLEM or is_callable):
         return Block()
     return SMO() if work.treatment in SMO.accepts else GCD()
+
+
+def most_passes(work: Work) -> int | None:
+    """Of RankDCD, before the interior-point method goes on; None: it goes on itself.
+
+    Passes are many where features are badly scaled: of 260 random problems with features from 1e-8 to 1e8 and C from
+    1e-3 to 1e3, 22 had not converged after 2 s of passes; with the last resort all but 2 end within 0.3 s.
+    """
+    if work.form == "kernel":  # an iteration on K takes n³/3 operations, a pass some hundred nanoseconds a row
+        return max(LEAST_KERNEL_PASSES, work.n_samples**2 // 250)
+    return None if work.rows is None else work.rows.passes_before_last_resort()
 
 
 def last_resort(work: Work) -> type[InteriorPoint] | None:

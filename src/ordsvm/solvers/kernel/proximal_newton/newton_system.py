@@ -123,12 +123,12 @@ class NewtonSystem:
         lower = library.cholesky(inner)
         if lower is None:
             raise FloatingPointError("The preconditioner is not positive definite.")
-        inverse = library.inverse_of_factored(lower)
+        root = library.solve_lower(lower, library.eye(len(lower)))  # one solve: an inverse of lower·lower' takes three
 
         def precondition(values: Array) -> Array:
             scaled = values / diagonal
             small = library.array(factor.T @ library.compact(scaled))
-            w = inverse @ library.join([small, low_rank.T @ scaled])
+            w = root.T @ (root @ library.join([small, low_rank.T @ scaled]))
             back = library.array(factor @ library.compact(w[:rank])) + low_rank @ w[rank:]
             return scaled - back / diagonal
 

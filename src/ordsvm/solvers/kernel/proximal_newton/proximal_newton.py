@@ -27,7 +27,7 @@ from ordsvm.kernels.products.device_matrix import DeviceMatrix
 from ordsvm.kernels.products.host import HostProducts, KernelProducts
 from ordsvm.kernels.products.on_torch import torch_products
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.blas import blas_threads
+from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.level import Effort, Iterate, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
@@ -118,7 +118,7 @@ class ProximalNewton:
             run.look_every(1)
         order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
         library, products = self._on_device(run, order)
-        with blas_threads(usable_threads(run.control.n_threads)):
+        with blas_threads(threads_for(run.problem.n_samples, usable_threads(run.control.n_threads))):
             status = Method(self, run, library, products, order).work()
         run.close(status)
 
@@ -218,7 +218,7 @@ class Method:
         for size in sizes:
             factor = math.sqrt(self.problem.n_samples / size)
             columns = self.columns.first(size, factor)
-            term = ThresholdTerm(self.library, self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
+            term = ThresholdTerm(self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
             level = Level(self.library, self.products, columns, term, self.effort)
             start = self._carried(level, start)
             centre = columns.table(self.library.array(self.run.alpha)) if self.run.alpha.any() else 0.5 * columns.cap
@@ -234,7 +234,7 @@ class Method:
         alpha, score = self.run.alpha, self.run.score
         array = self.library.array
         b = np.zeros(0) if self.problem.treatment is Treatment.NONE else self.problem.best_thresholds(score)
-        return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), array(b))
+        return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), b)
 
     def _carried(self, level: Level, start: Iterate) -> Iterate:
         """The function of a smaller level at all samples of this one; the first level has its own scores."""

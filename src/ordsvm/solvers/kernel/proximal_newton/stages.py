@@ -170,7 +170,7 @@ class Stages:
         """α and its scores into the run: computed anew, or those at hand with what β differs by."""
         method, array = self.method, self.method.library.array
         alpha = method.library.host(self.level.columns.flat(judged.alpha))
-        alpha = settled(method.problem, alpha, method.library.host(self.level.term.mu(judged.b)) > 0)
+        alpha = settled(method.problem, alpha, self.level.term.mu(judged.b) > 0)
         if exact:
             method.run.alpha[:] = alpha
             score = method.run.exact_scores()

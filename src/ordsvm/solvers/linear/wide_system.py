@@ -44,7 +44,7 @@ MOST_FORMED = 5000  # weights up to which H is formed: 200 MB, and Cholesky's me
 SUM_BYTES, PRODUCT_BYTES = 32 << 20, 2 << 20  # of row blocks as doubles: for dsyrk, and to be read twice from a cache
 HEAVY_ROWS, HEAVY_BY_STEPS = 1000, 20  # of the preconditioner: at most, and for every step of the last iteration
 MOST_STEPS = 500  # of conjugate gradients
-PRODUCT = 8.0  # what an operation of a product with X costs, in operations of dsyrk: X comes from memory
+PRODUCT = 10.0  # what an operation of a product with X costs, in operations of dsyrk: X comes from memory
 LEFT_SHARE = 0.01  # of the next gap may be left by conjugate gradients
 
 
@@ -148,9 +148,9 @@ class WideSystem:
     def _goes_on(self, vector: int, n_steps: int) -> bool:
         """Whether conjugate gradients may take another step after so many."""
         self.n_steps[vector] = n_steps
-        if self.may_form and n_steps >= self.break_even:
-            self.forms = True  # from the next pass on
-        most = 2.0 * self.break_even if self.may_form else MOST_STEPS
+        most = min(self.break_even, MOST_STEPS) if self.may_form else MOST_STEPS
+        if self.may_form and n_steps >= most:
+            self.forms = True  # from the next pass on; this direction is as good as it is
         return n_steps < most and not (self._watch is not None and self._watch.report(0, 0))
 
 

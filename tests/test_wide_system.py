@@ -9,7 +9,7 @@ from ordsvm.linear_problem import ThresholdTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear import interior_point, wide_system
 from ordsvm.solvers.linear.feature_system import System
-from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureTask
+from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureRows, FeatureTask
 from ordsvm.solvers.linear.solve import RowsInMemory
 from tests.linear_cases import both_losses, every_machine, loss_name
 from tests.linear_cases import data as machine_data
@@ -70,7 +70,7 @@ def test_sums_are_those_of_the_core(thresholds):
     task = FeatureTask(table, y.astype(np.int32))
     if not thresholds:
         task = FeatureTask(LinearSVC()._formulate(X, LinearSVC()._check_target(y), None).table, y.astype(np.int32))
-    newton = FeatureNewton(RowsInMemory(X), task, Control(tol=1e-3), 0.0)
+    newton = FeatureNewton(FeatureRows(RowsInMemory(X)), task, Control(tol=1e-3), 0.0)
     other = interior_point._wide(X, task, Control(tol=1e-3))
     other.forms = True
     n_vectors, random = (1 if thresholds else 4), np.random.default_rng(0)
@@ -92,16 +92,15 @@ def test_sums_are_those_of_the_core(thresholds):
     assert other.rows_read == 300
 
 
-def test_the_preconditioner_inverts_its_matrix(wide):
+def test_the_preconditioner_inverts_its_matrix():
     random = np.random.default_rng(6)
     X, v = random.standard_normal((40, 9)), random.uniform(0.1, 50.0, size=40)
     rows = wide_system.WideRows(X, appends_one=True)
     part = wide_system._Part(40, 10, 0, forms=False)
     part.add(rows, slice(0, 40), X, np.tile(v, (4, 1, 1)))
-    wide(HEAVY_ROWS=40)
     extended = np.hstack([X, np.ones((40, 1))])
     H = np.eye(10) + extended.T @ (v[:, None] * extended)
-    products = wide_system.Products(rows, part, lambda n_steps: n_steps < 1)
+    products = wide_system.Products(rows, part, lambda n_steps: n_steps < 1, n_heavy=40)
     values = random.standard_normal(10)
     np.testing.assert_allclose(products._product(values), H @ values)
     np.testing.assert_allclose(products._preconditioner()(values), np.linalg.solve(H, values))
@@ -113,7 +112,7 @@ def test_from_applied_to_formed(wide):
     X, y = machine_data(LinearSVOR, seed=7, n=150, n_features=20)
     wide(HEAVY_ROWS=1)
     task = FeatureTask(LinearSVOR(C=10.0)._formulate(X, LinearSVOR()._check_target(y), None).table, y.astype(np.int32))
-    newton = FeatureNewton(RowsInMemory(X), task, Control(tol=1e-6), 0.0)
+    newton = FeatureNewton(FeatureRows(RowsInMemory(X)), task, Control(tol=1e-6), 0.0)
     newton.core = system = interior_point._wide(X, task, Control(tol=1e-6))
     system.break_even = 8
     assert not system.forms

@@ -19,9 +19,9 @@ from benchmarks.results import Row, row
 from ordsvm import SVC, SVOR, SVOREX, SVORIM, SVR, OrdinalSearchCV, certify
 
 DATA = (
-    "california_housing in 5 ranks (gamma 0.5), a9a, ijcnn1 and skin_nonskin (standardised; gamma 1/d, C = 1), and synthetic sets: "
-    "46 normal columns, 5 ranks of sin(x0) + x1·x2 + x3/2 + 0.3·noise, gamma 0.02; two overlapping classes of 28 "
-    "columns, gamma 1/28"
+    "california_housing in 5 ranks (gamma 0.5), a9a, ijcnn1 and skin_nonskin (standardised; gamma 1/d, C = 1), and "
+    "synthetic sets: 46 normal columns, 5 ranks of sin(x0) + x1·x2 + x3/2 + 0.3·noise, gamma 0.02; two overlapping "
+    "classes of 28 columns, gamma 1/28"
 )
 TOL = 1e-3
 SLOWER = "Launches, and work on the CPU before and after the solver (labels, table of hinges, the judge)."

@@ -195,6 +195,16 @@ def test_blocks_in_order_are_neighbours():
     assert [first + size for first, size in firsts] == [first for first, _ in firsts[1:]] + [500]
 
 
+def test_rows_in_order_come_in_small_windows(monkeypatch):
+    monkeypatch.setattr("ordsvm.data.row_store.ORDERED_BYTES", 1000)
+    X, y = rows()
+    store = RowStore.from_blocks([(X, y)], block_bytes=200)
+    assert store._n_windows == 1
+    firsts = [(first, len(block)) for first, block in store.blocks()]
+    assert len(firsts) >= store.n_bytes / 1000
+    assert [first + size for first, size in firsts] == [first for first, _ in firsts[1:]] + [500]
+
+
 # svmlight
 
 

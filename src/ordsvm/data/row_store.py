@@ -24,6 +24,7 @@ from ordsvm.stopping import submit
 
 BLOCK_BYTES = 1 << 20  # read at once: enough for a disk
 WINDOW_BYTES = 1 << 27  # in memory at once: enough to mix rows from all over the store
+ORDERED_BYTES = 1 << 24  # of a window of rows in their order: the memory of the last one is used again
 SAMPLE_BLOCKS = 8  # that stand for all rows
 
 PathName = str | os.PathLike[str]
@@ -256,7 +257,7 @@ class RowStore:
         return self._layout.matrix(rows)
 
     def blocks(self) -> Iterator[tuple[int, _core.RowBlock]]:
-        """Read the rows in their order, a window after the other.
+        """Read the rows in their order, a small window after the other.
 
         Yields
         ------
@@ -265,7 +266,8 @@ class RowStore:
         block : Block
             The window, as the core takes it.
         """
-        for numbers, rows in self._read(self._windows_in_order()):
+        n_windows = min(len(self._blocks), max(self._n_windows, -(-self.n_bytes // ORDERED_BYTES)))
+        for numbers, rows in self._read(self._windows_in_order(n_windows)):
             yield int(self._first_rows[numbers[0]]), self._layout.core_block(rows)
 
     def shuffled(self, random: np.random.Generator) -> Iterator[tuple[Ints, _core.RowBlock]]:
@@ -288,7 +290,7 @@ class RowStore:
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         columns = [self.y] if self.sample_weight is None else [self.y, self.sample_weight]
-        for numbers, rows in self._read(self._windows_in_order()):
+        for numbers, rows in self._read(self._windows_in_order(self._n_windows)):
             place = slice(self._first_rows[numbers[0]], self._first_rows[numbers[-1] + 1])
             yield self._layout.matrix(rows), *(column[place] for column in columns)
 
@@ -308,9 +310,9 @@ class RowStore:
         size = f"{self.n_samples:,} rows x {self.n_features:,} features, {self.n_values:,} values"
         return f"RowStore({size}, in {str(self.folder)!r})"
 
-    def _windows_in_order(self) -> list[Ints]:
-        """Ints of neighbouring blocks."""
-        return np.array_split(np.arange(len(self._blocks)), self._n_windows)
+    def _windows_in_order(self, n_windows: int) -> list[Ints]:
+        """Numbers of neighbouring blocks."""
+        return np.array_split(np.arange(len(self._blocks)), n_windows)
 
     def _random_windows(self, random: np.random.Generator) -> list[Ints]:
         """One row block from every stretch of the store goes to every window: each is a fair sample of all rows."""

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ordsvm.devices import usable_device
-from ordsvm.kernels import Custom, Kernel, Linear
+from ordsvm.kernels import RBF, Custom, Kernel, Laplacian, Linear, Polynomial
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.gcd import GCD
@@ -29,10 +29,12 @@ MOST_FEATURES = 5000  # for a system that Cholesky's method solves in seconds
 MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
 MOST_DUALS = 200_000_000  # that are kept in memory for rows on disk, by the interior-point method twice, in float64
 READING = 0.7  # nanoseconds a byte of a file
+SIDE_BY_SIDE_SAMPLES = 8000  # 35 matrices of that size are 18 GB
 LEAST_ON_DEVICE = 10_000  # samples below which Block ends before a GPU has its kernels launched
 MOST_ITERATIONS = 30  # of the interior-point method, on data that are hard for it
 LEAST_PASSES = 300  # of coordinate descent, before that is its last resort
 NESTED_SHARE = 0.6  # of the iterations of single fits: what fits of a search take that start from a smaller C
+LEAST_KERNEL_PASSES = 2000  # the same, for a machine with the linear kernel, which needs a small violation too
 MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
 
@@ -174,6 +176,12 @@ def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
     return all(map(is_auto, solvers)) and kernel.positive_semidefinite
 
 
+def trains_side_by_side(kernel: Kernel, n_samples: int) -> bool:
+    """Whether a search on a device solves all folds and C of a kernel at once, by the interior-point method: where
+    their matrices are small enough that a fit at a time would leave the device waiting."""
+    return n_samples <= SIDE_BY_SIDE_SAMPLES and isinstance(kernel, RBF | Laplacian | Linear | Polynomial)
+
+
 def auto(work: Work) -> Any:
     """The options object of the solver.
 
@@ -246,11 +254,13 @@ def auto(work: Work) -> Any:
 
 
 def most_passes(work: Work) -> int | None:
-    """Of RankDCD, before the interior-point method goes on with a linear machine; None: it goes on itself.
+    """Of RankDCD, before the interior-point method goes on; None: it goes on itself.
 
     Passes are many where features are badly scaled: of 260 random problems with features from 1e-8 to 1e8 and C from
     1e-3 to 1e3, 22 had not converged after 2 s of passes; with the last resort all but 2 end within 0.3 s.
     """
+    if work.form == "kernel":  # an iteration on K takes n³/3 operations, a pass some hundred nanoseconds a row
+        return max(LEAST_KERNEL_PASSES, work.n_samples**2 // 250)
     return None if work.rows is None else work.rows.passes_before_last_resort()
 
 

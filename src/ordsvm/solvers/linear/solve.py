@@ -102,7 +102,7 @@ def _solve(
     samples = SampleColumns(task.labels, norms, source.n_features, task.weight, task.targets)
 
     def by_features(control: Control) -> LinearSolution:
-        return solve_by_features(FeatureRows(source, norms), task, control, start_of(task), near)
+        return solve_by_features(FeatureRows(source, norms, X), task, control, start_of(task), near)
 
     if isinstance(solver, LinearInteriorPoint):
         return by_features(control)

@@ -19,7 +19,7 @@ from ordsvm.checks import usable_threads
 from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
-from ordsvm.estimators.linear import LinearMachine
+from ordsvm.estimators.linear import LinearMachine, has_rows_of_samples
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
 from ordsvm.model_selection.chain import Chain
@@ -72,7 +72,7 @@ class SearchJobs:
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
-        if isinstance(self.machine, LinearMachine):
+        if isinstance(self.machine, LinearMachine) and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal)
 

@@ -41,6 +41,10 @@ REGISTRY = (
     "streaming",
     "svor-agreement",
     "tall",
+    "tall-dask",
+    "tall-disk",
+    "tall-search",
+    "wide",
 )
 
 

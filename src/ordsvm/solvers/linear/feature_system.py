@@ -74,7 +74,10 @@ class System:
     violation: float
 
     @classmethod
-    def of(cls, core: _core.FeatureSystem, vector: int, n_weights: int) -> System:
+    def of(cls, core: Any, vector: int, n_weights: int) -> System:
+        """From the core's sums, or from those of a `WideSystem`."""
+        if not isinstance(core, _core.FeatureSystem):
+            return core.system(vector)
         panel, columns, hinges = core.sums(vector)
         upper, extra = panel[:n_weights, :n_weights], panel[:n_weights, core.first_extra :]
         m = len(columns)
@@ -97,6 +100,11 @@ class System:
 
     def dual(self) -> float:
         return self.linear - 0.5 * self.by_alpha.squared_norm()
+
+    def relaxed_gap(self, at: Point) -> float:
+        """The gap with the complementarity of the central path in place of that of the hinges."""
+        apart = self.by_alpha.moved(at, -1.0)
+        return self.complementarity + 0.5 * apart.squared_norm()
 
     def is_finite(self) -> bool:
         sums = (self.primal(self.by_alpha), self.linear, self.complementarity, self.moved, self.violation)

@@ -1,0 +1,35 @@
+"""Docstrings are plain text with trailing underscores (`coef_`) and bars (|x|), which reStructuredText reads as markup."""
+
+from __future__ import annotations
+
+import re
+
+from sphinx.application import Sphinx
+
+LITERAL = re.compile(r"(``.*?``|`.*?`_?|:\w+:`.*?`)")
+UNDERSCORE = re.compile(r"(?<=\w)_(?![\w`])")
+BAR = re.compile(r"\|")
+
+
+def escape(line: str) -> str:
+    """A line with underscores at the end of words and bars escaped, but for what is within backquotes."""
+    if line.lstrip().startswith((">>>", "...", "..")):
+        return line
+    parts = LITERAL.split(line)
+    return "".join(part if i % 2 else BAR.sub(r"\|", UNDERSCORE.sub(r"\_", part)) for i, part in enumerate(parts))
+
+
+def escape_all(app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]) -> None:
+    """After numpydoc, which has made reStructuredText of the sections."""
+    lines[:] = [escape(line) for line in lines]
+
+
+def skip_foreign(app: Sphinx, what: str, name: str, item: object, skip: bool, options: object) -> bool | None:
+    """Members that other packages define are documented there."""
+    return True if (getattr(item, "__module__", None) or "ordsvm").split(".")[0] == "sklearn" else None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("autodoc-process-docstring", escape_all, priority=900)
+    app.connect("autodoc-skip-member", skip_foreign)
+    return {"parallel_read_safe": True}

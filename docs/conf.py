@@ -69,9 +69,9 @@ sphinx_gallery_conf = {
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("ordsvm",),
     "image_scrapers": ("matplotlib",),
-    "plot_gallery": True,
     "min_reported_time": 30,
 }
+plot_gallery = str(os.environ.get("GALLERY", "1") != "0")  # GALLERY=0: pages only, for a quick look
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 os.environ.setdefault("ORDSVM_DATA", "")
 

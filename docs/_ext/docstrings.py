@@ -1,4 +1,4 @@
-"""Docstrings are plain text with trailing underscores (`coef_`) and bars (|x|), which reStructuredText reads as markup."""
+"""Docstrings are plain text: trailing underscores (`coef_`) and bars (|x|) are no markup of reStructuredText there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sphinx.application import Sphinx
 
 LITERAL = re.compile(r"(``.*?``|`.*?`_?|:\w+:`.*?`)")
 UNDERSCORE = re.compile(r"(?<=\w)_(?![\w`])")
+TERM = re.compile(r":term:`(.*?)`")  # of scikit-learn's glossary, in what is inherited
 BAR = re.compile(r"\|")
 
 
@@ -15,7 +16,7 @@ def escape(line: str) -> str:
     """A line with underscores at the end of words and bars escaped, but for what is within backquotes."""
     if line.lstrip().startswith((">>>", "...", "..")):
         return line
-    parts = LITERAL.split(line)
+    parts = LITERAL.split(TERM.sub(r"\1", line))
     return "".join(part if i % 2 else BAR.sub(r"\|", UNDERSCORE.sub(r"\_", part)) for i, part in enumerate(parts))
 
 
@@ -26,7 +27,8 @@ def escape_all(app: Sphinx, what: str, name: str, item: object, options: object,
 
 def skip_foreign(app: Sphinx, what: str, name: str, item: object, skip: bool, options: object) -> bool | None:
     """Members that other packages define are documented there."""
-    return True if (getattr(item, "__module__", None) or "ordsvm").split(".")[0] == "sklearn" else None
+    maker = item.fget if isinstance(item, property) else item
+    return True if (getattr(maker, "__module__", None) or "ordsvm").split(".")[0] == "sklearn" else None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""Figures of `benchmarks/results` in pages: a number that a page shows is read from the file that a command wrote.
+"""Figures of `benchmarks/results` in pages: the role and the directives that show them (figures.py reads the files).
 
     {result}`peers | svor-california-5000-C1: training, REDSVM (skordinal) / ours | .0f`
 
@@ -9,36 +9,13 @@ a table of all claims of a file, `benchmark-pages` one section for every file.
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from figures import FOLDER, rows, shown
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
-
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
-
-
-@cache
-def rows(name: str) -> dict[str, dict[str, Any]]:
-    """The rows of a results file by their claims."""
-    document = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return {row["claim"]: row for row in document["rows"]}
-
-
-def shown(text: str) -> str:
-    """`file | claim | format | field`, of which the last two may be left out, as the number it stands for."""
-    name, claim, *rest = (part.strip() for part in text.split(" | "))
-    layout, field = (rest + ["", ""])[:2]
-    found = rows(name)
-    if claim not in found:
-        raise KeyError(f"benchmarks/results/{name}.json has no claim {claim!r}")
-    value = found[claim]
-    for key in (field or "figure").split("."):
-        value = value[key]
-    return format(value, layout or ".3g")
 
 
 class ResultRole(SphinxRole):
@@ -102,6 +79,3 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("results", ResultsTable)
     app.add_directive("benchmark-pages", BenchmarkPages)
     return {"parallel_read_safe": True}
-
-
-__all__ = ["rows", "setup", "shown"]

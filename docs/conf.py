@@ -38,7 +38,10 @@ extensions = [
 exclude_patterns = ["_build", "**/GALLERY_HEADER.rst", "_templates"]
 templates_path = ["_templates"]
 nitpicky = False
-suppress_warnings = ["config.cache"]  # functions of sphinx-gallery's options can't be pickled
+suppress_warnings = [
+    "config.cache",  # functions of sphinx-gallery's options can't be pickled
+    "ref.python",  # attributes that several classes have: numpydoc refers to them by their bare name
+]
 
 # Pages
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]

@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Threads that wait for each other need the cores to themselves.
 THREADED := $(wildcard tests/test_async*.py)
 
-.PHONY: demo test test-all core-test docs lint format sanitize bench campaign clean
+.PHONY: demo test test-all core-test docs lint format sanitize bench campaign experiments-quick clean
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -29,12 +29,16 @@ core-test: $(VENV)/cmake
 	  && $(BIN)/cmake --build build/core -j 2 >> build/core.log 2>&1 || (cat build/core.log; exit 1)
 	@build/core/core_tests
 
-test-all: $(VENV)/test $(VENV)/bench $(VENV)/docs core-test
+test-all: $(VENV)/test $(VENV)/bench $(VENV)/docs core-test experiments-quick
 	$(BIN)/python -m pytest
 
 # make bench lists the benchmarks, make bench NAME=smo-speed runs one.
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks $(NAME)
+
+# A small version of every table and figure of the papers; python -m experiments lists them.
+experiments-quick: $(VENV)/bench
+	$(BIN)/python -m experiments --quick
 
 # Random problems over all estimators and solvers, judged by an independent program; RESUME=1 goes on with a seed.
 PROBLEMS ?= 10000

@@ -42,6 +42,8 @@ REGISTRY = (
     "streaming",
     "svor-agreement",
     "tall",
+    "tall-dask",
+    "tall-disk",
 )
 
 

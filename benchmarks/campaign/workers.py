@@ -154,7 +154,8 @@ def attempt(campaign: Campaign, number: int, tell: Any = lambda stage: None) -> 
     result = model.result_
     record |= {name: getattr(result, name) for name in ("status", "relative_gap", "violation", "n_iter")}
     record |= {"ran": result.solver, "hinges": len(result.alpha), "optima": verdict.get("optima", 0)}
-    record |= {"slack": verdict.get("slack", 0.0), "largest_C": case.parameters["C"] * verdict.get("largest", 1.0)}
+    record |= {name: verdict.get(name, 0.0) for name in ("slack", "least_rounding")}
+    record |= {"largest_C": case.parameters["C"] * verdict.get("largest", 1.0)}
     record |= {"reasons": verdict["reasons"], "rounding": verdict.get("rounding", False), "tol": float(answer["tol"])}
     if not result.converged and "ConvergenceWarning" not in warned:
         record["reasons"] = [*record["reasons"], "not converged, and no ConvergenceWarning"]

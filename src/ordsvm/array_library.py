@@ -5,14 +5,15 @@ Arrays are float64 unless a name says otherwise; operators, indexing and `sum(ax
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 
 from ordsvm._typing import Floats
+from ordsvm.devices import has_fused_kernels
 
 Array = Any  # ndarray or tensor
 
@@ -21,12 +22,16 @@ class ArrayLibrary(Protocol):
     """Operations on the arrays of one library on one device."""
 
     fuses: bool  # whether Triton makes kernels for its device
+    out_of_memory: type[Exception]  # what is raised where an array does not fit into memory
 
     def array(self, values: Any) -> Array:
         """A float64 array here, without a copy where it is one already."""
 
     def index(self, values: Any) -> Array:
         """An int64 array here."""
+
+    def span(self, begin: int, end: int) -> Array:
+        """begin, begin + 1, …, end − 1 as such an array."""
 
     def host(self, values: Array) -> Floats:
         """The same numbers as an ndarray."""
@@ -70,17 +75,27 @@ class ArrayLibrary(Protocol):
     def solve_lower(self, lower: Array, right: Array) -> Array:
         """x with lower·x = right."""
 
+    def free_memory(self) -> float:
+        """Bytes; NaN where that is not known."""
+
+    def release(self) -> None:
+        """Gives memory back that is kept for arrays to come."""
+
 
 class NumpyLibrary:
     """NumPy."""
 
     fuses = False
+    out_of_memory: type[Exception] = MemoryError
 
     def array(self, values: Any) -> Array:
         return np.asarray(values, dtype=np.float64)
 
     def index(self, values: Any) -> Array:
         return np.asarray(values, dtype=np.int64)
+
+    def span(self, begin: int, end: int) -> Array:
+        return np.arange(begin, end)
 
     def host(self, values: Array) -> Floats:
         return np.asarray(values)
@@ -133,6 +148,12 @@ class NumpyLibrary:
     def solve_lower(self, lower: Array, right: Array) -> Array:
         return scipy.linalg.solve_triangular(lower, right, lower=True, check_finite=False)
 
+    def free_memory(self) -> float:
+        return math.nan
+
+    def release(self) -> None:
+        pass
+
 
 class TorchLibrary:
     """torch on one of its devices."""
@@ -142,13 +163,18 @@ class TorchLibrary:
 
         self._torch = torch
         self.device = torch.device(device)
-        self.fuses = self.device.type == "cuda" and find_spec("triton") is not None
+        self.fuses = has_fused_kernels(self.device)
+        self.out_of_memory: type[Exception] = torch.cuda.OutOfMemoryError
 
     def array(self, values: Any) -> Array:
-        return self._torch.as_tensor(values, dtype=self._torch.float64, device=self.device)
+        there = self._torch.as_tensor(values, device=self.device)  # float32 travels as such, and is widened there
+        return there.to(self._torch.float64)
 
     def index(self, values: Any) -> Array:
         return self._torch.as_tensor(values, dtype=self._torch.int64, device=self.device)
+
+    def span(self, begin: int, end: int) -> Array:
+        return self._torch.arange(begin, end, device=self.device)
 
     def host(self, values: Array) -> Floats:
         return values.cpu().numpy()
@@ -206,3 +232,25 @@ class TorchLibrary:
 
     def solve_lower(self, lower: Array, right: Array) -> Array:
         return self._torch.linalg.solve_triangular(lower, right, upper=False)
+
+    def free_memory(self) -> float:
+        if self.device.type != "cuda":
+            return math.nan
+        kept = self._torch.cuda.memory_reserved(self.device) - self._torch.cuda.memory_allocated(self.device)
+        return float(self._torch.cuda.mem_get_info(self.device)[0] + kept)
+
+    def release(self) -> None:
+        if self.device.type == "cuda":
+            self._torch.cuda.empty_cache()
+
+    def less_than(self, amount: int, error: Exception) -> int:
+        """Half of what did not fit into memory, with room made for it."""
+        if amount <= 1:
+            raise MemoryError(f"{self.device} has no memory left for a single row: give device='cpu'.") from error
+        self.release()
+        return amount // 2
+
+
+def torch_library(device: str) -> TorchLibrary:
+    """torch on a device of devices.py, but for "cpu" and "auto"."""
+    return TorchLibrary(device.removeprefix("torch:"))

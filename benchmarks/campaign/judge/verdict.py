@@ -20,6 +20,8 @@ from benchmarks.campaign.judge.tables import Table, tables_of
 
 CLOSE = 1e-6  # relative differences below this are not held against a claim
 FLOAT64_ROUNDINGS = 64  # of a score in float64, as a multiple of ε · max |k| · Σ|β|
+LEAST_ROUNDINGS = 4  # the same of the least that a proof allows for, besides √d + ½√n (docs/rounding.md)
+LEAST_SCALE = 1e-290  # of objectives that are not 0
 FLOAT32_BOUNDS = 1e-6  # by which a variable that a linear machine keeps in float32 may be beyond its cap
 FLOAT32_SCORES = 1e-5  # the same of scores that prediction sums from float32 values
 
@@ -43,7 +45,7 @@ class _Court:
         self.complaints: list[str] = []
         self.K = self._kernel_matrix()
         self.largest = float(np.abs(np.diagonal(self.K)).max())
-        self.numbers: dict[str, Any] = {"largest": self.largest, "slack": 0.0}
+        self.numbers: dict[str, Any] = {"largest": self.largest, "slack": 0.0, "least_rounding": 0.0}
         self.alphas = self._alphas()
         self.proofs: list[Proof] = []
         self.slack: list[float] = []  # what rounding in float64 may do to the objectives of a problem
@@ -106,12 +108,13 @@ class _Court:
             self.complaints.append(f"alpha is infeasible by {self.proofs[-1].infeasible:.2g}")
 
     def _linear_slack(self, table: Table, beta: np.ndarray, w: np.ndarray) -> float:
-        """Of the losses by the rounding of w·x, and of ‖w‖² by that of the sum w = Σ β x."""
+        """Of the losses by the rounding of w·x, and of ‖w‖² by that of the sum w = Σ β x, and of β and its caps."""
         absolute = np.abs(self.X)
         scores, sums = absolute @ np.abs(w), np.abs(beta) @ absolute
         loss = np.maximum(1.0, 2 * np.abs(table.offset) + 2 * scores[table.sample]) if table.squared else 1.0
         losses = (table.cap * loss * (scores[table.sample] + np.abs(table.offset))).sum()
-        return FLOAT64_ROUNDINGS * np.finfo(float).eps * float(losses + sums @ np.abs(w))
+        unit = FLOAT64_ROUNDINGS * np.finfo(float).eps
+        return unit * float(losses + sums @ np.abs(w)) + 0.5 * unit**2 * float(sums @ sums)
 
     # What is checked
 
@@ -125,9 +128,29 @@ class _Court:
             primal, dual = sum(proof.primal for proof in proofs), sum(proof.dual for proof in proofs)
             scale = max(abs(primal), abs(dual))
             slack = sum(self.slack[place] for place in group) + CLOSE**2 * scale
-            self.numbers["slack"] = max(self.numbers["slack"], slack / scale if scale else 0.0)
+            share = slack / scale if scale > LEAST_SCALE else 0.0
+            self.numbers["slack"] = max(self.numbers["slack"], share)
+            least = max(self._least_rounding(self.tables[place]) for place in group)
+            self.numbers["least_rounding"] = max(self.numbers["least_rounding"], least, self._least_share() * share)
             self._check_claim(claim, (primal, dual), slack, max(proof.violation for proof in proofs))
         self._check_total(claims, self.answer["total"])
+
+    def _least_share(self) -> float:
+        """Of the roundings that the judge allows for, those that a proof has to."""
+        n, d = self.X.shape
+        return (LEAST_ROUNDINGS + np.sqrt(d) + 0.5 * np.sqrt(n)) / FLOAT64_ROUNDINGS
+
+    def _least_rounding(self, table: Table) -> float:
+        """The rounding of the objective, as a share of it, that any α within tol of the optimum has by way of Kβ.
+
+        D(α) ≥ (1 − tol) P needs o'α ≥ (1 − tol) P, so Σα ≥ (1 − tol) P / max|o|, and Σ|β| is Σα unless hinges of a
+        sample cancel. ε max K Σ|β| Σ(c + α), the error that the rounding of scores makes, is then at least this.
+        """
+        if self.answer["linear"]:
+            return 0.0  # weights are kept, and not summed from β
+        unit = self._least_share() * FLOAT64_ROUNDINGS * np.finfo(float).eps
+        offset = max(float(np.abs(table.offset).max(initial=0.0)), np.finfo(float).tiny)
+        return unit * self.largest * float(table.cap.sum()) * (1.0 - min(1.0, self.answer["tol"])) / offset
 
     def _check_total(self, claims: list[dict[str, Any]], total: dict[str, Any]) -> None:
         """`result_` of a machine of several problems: sums, and converged only where all of them are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -28,8 +28,9 @@ from ordsvm.estimators.base import (
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
-from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
-from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
+from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes
+from ordsvm.solvers.control import Control
+from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint
 from ordsvm.solvers.linear.kept import solve_or_recall
 from ordsvm.solvers.linear.losses import Losses, losses
 from ordsvm.solvers.linear.rank_dcd import RankDCD
@@ -54,6 +55,10 @@ class LinearTask:
     weight: Floats | None
     targets: Floats | None = None
     classes: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+
+    def times_C(self, factor: float) -> LinearTask:
+        """The same with so many times C."""
+        return replace(self, table=self.table.times(factor))
 
     def fingerprint(self) -> str:
         columns = (self.labels, self.weight, self.targets, *vars(self.table).values())
@@ -137,7 +142,8 @@ class LinearMachine(Machine):
     def _tolerance(self, X: Any) -> float:
         if self.tol is not None:
             return float(self.tol)
-        return DENSE_TOL if isinstance(X, np.ndarray) else SPARSE_TOL
+        is_dense = X.is_dense if isinstance(X, RowStore) else isinstance(X, np.ndarray)
+        return DENSE_TOL if is_dense else SPARSE_TOL
 
     def _choose_solver(self, seed: int | None = None, rows: LinearRows | None = None) -> Any:
         """The solver, with this seed unless it is None; "auto" is decided by the rows, where there are any."""
@@ -145,12 +151,15 @@ class LinearMachine(Machine):
             return with_seed(auto(Work("linear", rows=rows)), seed)
         return check_linear_solver(self.solver, self._solvers, seed)
 
-    def _rows(self, X: Any, task: LinearTask) -> LinearRows | None:
-        if isinstance(X, RowStore):
-            return None
+    def _rows(self, X: Any, task: LinearTask) -> LinearRows:
         n_vectors = 1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes
         weight = 1.0 if task.weight is None else float(np.mean(task.weight))
-        return LinearRows.of(X, n_vectors, weight * float(task.widths().max()), self._tolerance(X))
+        C, tol = weight * float(task.widths().max()), self._tolerance(X)
+        if not isinstance(X, RowStore):
+            return LinearRows.of(X, n_vectors, C, tol)
+        some, n = LinearRows.of(X.sample(), n_vectors, C, tol), X.n_samples
+        n_duals = task.widths().shape[1]
+        return some._replace(n_samples=n, n_values=X.n_values / n, disk=X.n_bytes / n, n_duals=n_duals)
 
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, RowStore):
@@ -180,7 +189,8 @@ class LinearMachine(Machine):
 
     def _solve(self, X: Any, task: LinearTask, keeper: Keeper | None = None) -> LinearSolution:
         seed = None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
-        solver = self._choose_solver(seed, self._rows(X, task) if is_auto(self.solver) else None)
+        rows = self._rows(X, task) if is_auto(self.solver) else None
+        solver = self._choose_solver(seed, rows)
         options: dict[str, Any] = {
             "weight": task.weight,
             "squared": self._is_squared(),
@@ -188,6 +198,8 @@ class LinearMachine(Machine):
             "control": self._control(keeper, X),
             "start": self._start(task),
         }
+        if (passes := most_passes(Work("linear", rows=rows))) is not None:
+            options["most_passes"] = passes
         if isinstance(task.table, ThresholdTable):
             solve = partial(solve_thresholds, X, task.labels, task.table, **options)
         else:
@@ -245,3 +257,24 @@ def check_target(machine: LinearMachine, y: Any) -> Any:
 def formulate(machine: LinearMachine, X: Any, target: Any, sample_weight: Any) -> LinearTask:
     """The problem that the machine makes of samples, targets and weights."""
     return machine._formulate(X, target, sample_weight)
+
+
+def feature_task(fit: Fit) -> FeatureTask:
+    """The problem of a fit as the interior-point method takes it."""
+    machine, task = fit.machine, fit.task
+    return FeatureTask(
+        task.table, task.labels, task.weight, task.targets, bool(machine.fit_intercept), machine._is_squared()
+    )
+
+
+def trains_by_features(fit: Fit, share: float) -> bool:
+    """Whether the machine's solver is the interior-point method, where that takes this share of its iterations."""
+    machine: LinearMachine = fit.machine
+    rows = machine._rows(fit.X, fit.task) if is_auto(machine.solver) else None
+    solver = machine._choose_solver(rows=None if rows is None else rows._replace(share=share))
+    return isinstance(solver, LinearInteriorPoint)
+
+
+def control_of(fit: Fit) -> Control:
+    """Limits and threads of the machine, for the rows of the fit."""
+    return fit.machine._control(X=fit.X)

@@ -19,13 +19,16 @@ from ordsvm.checks import usable_threads
 from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
+from ordsvm.estimators.linear import LinearMachine
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
 from ordsvm.model_selection.chain import Chain
+from ordsvm.model_selection.feature_paths import FeaturePaths, Outcomes
 from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath
 from ordsvm.model_selection.journal import Journal, Outcome
 from ordsvm.model_selection.paths import LIMITS, FoldSamples, Judge, Parameters, follow, grouped, may_follow
 from ordsvm.solvers.auto import trains_on_full_kernel
+from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.stopping import Jobs
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
@@ -69,6 +72,8 @@ class SearchJobs:
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
+        if isinstance(self.machine, LinearMachine):
+            journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal)
 
     # The estimator
@@ -134,6 +139,14 @@ class SearchJobs:
 
         return [Job(places, fold, partial(run, places, fold)) for places, fold in self._batches(groups, journal)]
 
+    def _outcomes_by_features(self, own: Sequence[Parameters], groups: list[list[int]], journal: Journal) -> Outcomes:
+        """Of the candidates that the interior-point method trains in passes that folds share."""
+        views, judge_of = self._views, partial(self._judge_of, journal)
+        paths = FeaturePaths(self._fresh_machine, own, self.folds, judge_of, journal.left, self.memory_limit)
+        for which, view in enumerate(views):
+            samples = FoldSamples(view, self.y, self.sample_weight)
+            yield from paths.outcomes(groups, samples, range(which, len(self.folds), len(views)))
+
     def _fresh_machine(self, parameters: Parameters) -> Any:
         return clone(self.machine).set_params(**parameters)
 
@@ -142,15 +155,20 @@ class SearchJobs:
         limited = any(name in LIMITS for parameters in own for name in parameters)
         if not isinstance(self.machine, KernelMachine) or not may_follow(self.machine) or limited:
             return False
+        if getattr(self.machine, "device", "cpu") not in ("cpu", "auto"):
+            return False
         n = len(self.y)
         matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
         return matrices + 16.0 * n * n * self._workers() <= self.memory_limit
 
     def _kernel_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
-        """All candidates with the same kernel. Those with bad parameters are left to fail by themselves."""
+        """All candidates with the same kernel. Those with bad parameters are left to fail by themselves, and rank-dcd
+        trains on rows of features."""
         views = [check_samples(clone(self.machine), view) for view in self._views]
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
-        groups = grouped(own, lambda name: name in KERNEL_PARAMETERS)
+        by_rows = {place for place, chosen in enumerate(own) if is_rank_dcd(chosen.get("solver", self.machine.solver))}
+        by_kernel = [set(places) - by_rows for places in grouped(own, lambda name: name in KERNEL_PARAMETERS)]
+        groups = [sorted(places) for places in by_kernel if places]
         failing = [places for places in groups if not self._are_valid([own[place] for place in places])]
         plans: list[tuple[list[int], int, Kernel, Hashable]] = []
         for places, fold in self._batches((places for places in groups if places not in failing), journal):
@@ -176,11 +194,11 @@ class SearchJobs:
             return outcomes
 
         shared = [Job(plan[0], plan[1], partial(run, number, *plan)) for number, plan in enumerate(plans)]
-        return shared + self._path_jobs(own, failing, journal)
+        return shared + self._path_jobs(own, [*failing, sorted(by_rows)], journal)
 
     def _machine_with(self, full: FullKernel, parameters: Parameters) -> Any:
-        """Side by side, fits have one thread each."""
-        machine = self._fresh_machine(parameters | {"kernel": full})
+        """Side by side, fits have one thread each; the kernel's values are where the CPU has them."""
+        machine = self._fresh_machine(parameters | {"kernel": full, "device": "cpu"})
         if self._workers() > 1:
             machine.n_threads = 1
         return machine

@@ -9,12 +9,14 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
 from ordsvm.checkpoint import DamagedError, OtherFitError, Session, check_checkpoint, digest, opened
 from ordsvm.checkpoint.description import FREE_TO_CHANGE, parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import check_choice, check_positive
+from ordsvm.devices import usable_device
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
@@ -55,6 +57,8 @@ class OrdinalSearchCV(GridSearchCV):
         Whether scores of the training samples are computed too.
     memory_limit : float, default=1000
         Megabytes for kernel matrices. Where they need more, models compute the rows they need, each for itself.
+    device : {"cpu", "cuda", "auto"} or None, default=None
+        Where all models train and predict, the best one too; None: where the estimator's own `device` says.
 
     Attributes
     ----------
@@ -127,6 +131,7 @@ class OrdinalSearchCV(GridSearchCV):
         error_score: Any = np.nan,
         return_train_score: bool = False,
         memory_limit: float = 1000,
+        device: str | None = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -140,6 +145,7 @@ class OrdinalSearchCV(GridSearchCV):
             return_train_score=return_train_score,
         )
         self.memory_limit = memory_limit
+        self.device = device
 
     def fit(
         self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None, checkpoint: Any = None
@@ -169,6 +175,7 @@ class OrdinalSearchCV(GridSearchCV):
         if isinstance(self.param_grid, str):
             check_choice("param_grid", self.param_grid, ["two-stage"])
         X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
+        self._placed()
         weight_argument(self.estimator, sample_weight)  # raises where the best estimator could not be trained with them
         scorers = self._choose_scorers()
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -184,7 +191,7 @@ class OrdinalSearchCV(GridSearchCV):
         self, X: Any, y: Any, sample_weight: Any, folds: list[Fold], judge: Judge, session: Session | None
     ) -> None:
         jobs = SearchJobs(
-            self.estimator,
+            self._placed(),
             X,
             y,
             sample_weight,
@@ -197,6 +204,16 @@ class OrdinalSearchCV(GridSearchCV):
         )
         self.cv_results_ = self._search(jobs)
         self._keep_best(X, y, sample_weight, None if session is None else session.inner("best"))
+
+    def _placed(self) -> Any:
+        """The estimator, with the machine in it on the device of the search."""
+        if self.device is None:
+            return self.estimator
+        name = f"{self.estimator.steps[-1][0]}__device" if isinstance(self.estimator, Pipeline) else "device"
+        if name not in self.estimator.get_params():
+            raise ValueError(f"device={self.device!r} is for models with kernels: {self.estimator!r} has none.")
+        usable_device(self.device)
+        return clone(self.estimator).set_params(**{name: self.device})
 
     def _identity(self, X: Any, y: Any, sample_weight: Any, folds: list[Fold]) -> dict[str, str]:
         """What a checkpoint is of: the search, its parameters, the data and the folds."""
@@ -257,7 +274,7 @@ class OrdinalSearchCV(GridSearchCV):
             self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
         if not self.refit:
             return
-        estimator = clone(self.estimator).set_params(**self.best_params_)
+        estimator = clone(self._placed()).set_params(**self.best_params_)
         began = time.perf_counter()
         options = weight_argument(estimator, sample_weight) | checkpoint_argument(estimator, session)
         try:

@@ -8,6 +8,14 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
+MANY_ROWS = 1000  # of a matrix, for one thread to take more than a hundredth of a second to factor it
+
+
+def threads_for(n_rows: int, n_threads: int) -> int:
+    """One for small matrices: several wait for each other where other work has the cores, up to a second a factor of
+    336 rows, which takes one of them 2 ms."""
+    return n_threads if n_rows >= MANY_ROWS else 1
+
 
 def blas_threads(n_threads: int) -> AbstractContextManager[object]:
     """Limits them: idle ones go on spinning and take a core. Only the main thread can change their number."""

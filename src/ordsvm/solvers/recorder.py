@@ -141,6 +141,7 @@ class Recorder:
             history=tuple(self.history),
             best_look=self.best_look,
             solver_options=_options(self._solver),
+            device=getattr(self._solver, "device", "cpu"),
         )
 
     @property
@@ -254,6 +255,17 @@ def continued(results: Sequence[FitResult], status: str, proof: Certificate, alp
         seconds=sum(result.seconds for result in results),
         alpha=alpha,
         history=tuple(progress for result in results for progress in result.history),
+    )
+
+
+def after(first: FitResult, second: FitResult) -> FitResult:
+    """The result of a run that goes on from another one: its own, with the steps, time and looks of both."""
+    return replace(
+        second,
+        n_iter=first.n_iter + second.n_iter,
+        seconds=first.seconds + second.seconds,
+        kernel_rows=first.kernel_rows + second.kernel_rows,
+        history=first.history + second.history,
     )
 
 

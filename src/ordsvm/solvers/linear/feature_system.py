@@ -98,6 +98,11 @@ class System:
     def dual(self) -> float:
         return self.linear - 0.5 * self.by_alpha.squared_norm()
 
+    def relaxed_gap(self, at: Point) -> float:
+        """The gap with the complementarity of the central path in place of that of the hinges."""
+        apart = self.by_alpha.moved(at, -1.0)
+        return self.complementarity + 0.5 * apart.squared_norm()
+
     def is_finite(self) -> bool:
         sums = (self.primal(self.by_alpha), self.linear, self.complementarity, self.moved, self.violation)
         arrays = (self.matrix, self.pull, self.push)

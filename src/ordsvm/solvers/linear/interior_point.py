@@ -17,7 +17,8 @@ Cost      an iteration: n d² / 2 products for every weight vector, on all cores
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,7 +30,7 @@ from ordsvm.data.rows import RowSource
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
-from ordsvm.solvers.blas import blas_threads
+from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point, System, hinge_columns
 from ordsvm.solvers.recorder import Counts, Recorder
@@ -40,9 +41,11 @@ FIRST_FALL = 0.3  # of τ, in the first step
 FASTEST_FALL, SLOWEST_FALL = 0.2, 0.8
 CAUTION = 6.0  # τ falls to this many times the share of the steps that were cut short
 NEED = 0.5  # of the gap that tol allows may be left by τ
-MANY_WEIGHTS = 1000  # for one thread of BLAS to solve a system in a few milliseconds
-PATIENCE = 15  # iterations in which a gap has to fall by a tenth
+MOST_RISE, MOST_RISE_AGAIN = 30.0, 2.0  # of the relaxed gap, in a step that is taken; the same after a restart
+SHORTER, LEAST_LENGTH = 0.3, 1e-3  # the next length where a step was not taken, and the least
+PATIENCE = 15  # iterations in which a gap, relaxed or not, has to fall by a tenth
 MOST_RESTARTS = 4  # of a weight vector, from its best weights
+ROUNDINGS = 4.0  # of β, of a product and of sums, in which those of single terms cancel as random numbers do
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class LinearInteriorPoint:
     See Also
     --------
     RankDCD : For many features, above all sparse ones.
+    ordsvm.distributed.CoCoA : The same on the workers of a cluster.
 
     Notes
     -----
@@ -103,6 +107,11 @@ class FeatureTask:
     def has_thresholds(self) -> bool:
         return isinstance(self.table, ThresholdTable)
 
+    @property
+    def appends_one(self) -> bool:
+        """Whether rows get a 1, for an intercept."""
+        return self.intercept and not self.has_thresholds
+
     def caps(self) -> Floats:
         """The sum of the caps of a weight vector."""
         totals = np.bincount(self.labels, self.weight, self._cap().shape[0]) @ self._cap()
@@ -123,6 +132,29 @@ class FeatureTask:
         return self.table.cap if isinstance(self.table, ThresholdTable) else self.table.upper - self.table.lower
 
 
+@dataclass(frozen=True)
+class FeatureRows:
+    """Where the rows are, and ‖x‖² of each; None where that would be another pass over a file or a cluster."""
+
+    source: RowSource
+    norms: np.ndarray | None = None
+
+
+def feature_core(task: FeatureTask, n_features: int, n_threads: int) -> _core.FeatureSystem:
+    """Newton's system of a task, with α of all its hinges."""
+    return _core.FeatureSystem(
+        hinge_columns(task.table),
+        task.labels,
+        NOTHING if task.weight is None else task.weight,
+        NOTHING if task.targets is None else task.targets,
+        n_features=n_features,
+        thresholds=task.has_thresholds,
+        intercept=task.appends_one,
+        squared=task.squared,
+        n_threads=n_threads,
+    )
+
+
 class Path:
     """The way of one weight vector: where it is, what the last pass has summed up there, and where it goes."""
 
@@ -134,35 +166,56 @@ class Path:
         self.primal, self.dual = np.inf, -np.inf  # the least, and that of α as it is
         self.system: System | None = None
         self.centres, self.rests = True, False
-        self._restarts, self._idle, self._least_gap, self._violation = 0, 0, np.inf, np.inf
+        self._refused = 0  # steps, in a row but for those taken
+        self._restarts, self._idle, self._least, self._violation = 0, 0, (np.inf, np.inf), np.inf
+
+    @property
+    def bound(self) -> float:
+        """What is known of the optimum from below: the dual of α, or of 0."""
+        return max(0.0, self.dual)
 
     @property
     def gap(self) -> float:
-        return max(0.0, self.primal - self.dual)
+        return max(0.0, self.primal - self.bound)
 
     @property
     def violation(self) -> float:
         return self._violation
 
+    @property
+    def length(self) -> float:
+        """Of the next step: a refused one is followed by one of slower fall, and that by shorter ones."""
+        return SHORTER ** max(0, self._refused - 1)
+
     def step(self) -> tuple[float, float, float, float]:
         """Length, both τ, and whether α goes to the centre: what the core takes."""
-        return (0.0 if self.rests or self.centres else 1.0, self.old_tau, self.tau, float(self.centres))
+        return (0.0 if self.rests or self.centres else self.length, self.old_tau, self.tau, float(self.centres))
 
     def arrive(self, system: System) -> bool:
-        """Whether the pass that gave these sums is accepted: the numbers in them are finite."""
+        """Whether the pass that gave these sums is accepted: their numbers are finite, and the step is no way back."""
         if self.rests:
             return False
-        point = self.point if self.centres else self.point.moved(self.direction, 1.0)
-        if not system.is_finite() or not np.isfinite(point.squared_norm()):
-            self._idle = PATIENCE
+        point = self.point if self.centres else self.point.moved(self.direction, self.length)
+        is_finite = system.is_finite() and np.isfinite(point.squared_norm())
+        if is_finite and system.primal(point) < self.primal:
+            self.primal, self.best, self._violation = system.primal(point), point, system.violation
+        if not is_finite or not self._is_way(system.relaxed_gap(point)):
+            self._refused, self._idle = self._refused + 1, self._idle + 1
             return False
         self.point, self.system, self.old_tau = point, system, self.tau
-        primal, self.dual = system.primal(point), system.dual()
-        if primal < self.primal:
-            self.primal, self.best, self._violation = primal, point, system.violation
-        self._idle = 0 if self.gap < 0.9 * self._least_gap else self._idle + 1
-        self._least_gap = min(self._least_gap, self.gap)
+        self.dual, self._refused = system.dual(), max(0, self._refused - 1)
+        gaps = (self.gap, system.relaxed_gap(point))
+        falls = any(gap < 0.9 * least for gap, least in zip(gaps, self._least, strict=True))
+        self._idle = 0 if falls else self._idle + 1
+        self._least = (min(self._least[0], gaps[0]), min(self._least[1], gaps[1]))
         return True
+
+    def _is_way(self, relaxed_gap: float) -> bool:
+        """Whether a step may lead to this relaxed gap."""
+        if self.centres or self.system is None or self.length < LEAST_LENGTH:
+            return True
+        most = MOST_RISE_AGAIN if self._restarts else MOST_RISE
+        return relaxed_gap <= most * self.system.relaxed_gap(self.point)
 
     def aim(self, allowed: float) -> bool:
         """Chooses τ and the direction of the next pass, for a gap of at most this; whether there is one."""
@@ -175,6 +228,7 @@ class Path:
         least, mu = NEED * allowed / (2.0 * self.caps), self.system.complementarity / (2.0 * self.caps)
         cut = self.system.cut / self.system.moved if self.system.moved > 0 else 0.0
         fall = FIRST_FALL if is_first else min(SLOWEST_FALL, max(FASTEST_FALL, CAUTION * cut))
+        fall = SLOWEST_FALL if self._refused else fall
         self.tau = max(least, fall * mu)
         try:
             self.direction = self.system.direction(self.point, self.tau)
@@ -184,8 +238,8 @@ class Path:
 
     def _restart(self) -> bool:
         """From the best weights, with α on the central path."""
-        self._restarts, self._idle = self._restarts + 1, 0
-        self.point, self.centres, self._least_gap = self.best, True, np.inf
+        self._restarts, self._idle, self._refused = self._restarts + 1, 0, 0
+        self.point, self.centres, self._least = self.best, True, (np.inf, np.inf)
         self.tau = self.old_tau = max(self.tau, min(self.gap, self.primal) / (2.0 * self.caps))
         return self._restarts <= MOST_RESTARTS and bool(np.isfinite(self.tau))
 
@@ -193,34 +247,26 @@ class Path:
 class FeatureNewton:
     """A fit under way."""
 
-    def __init__(self, source: RowSource, task: FeatureTask, control: Control, started: float) -> None:
-        self.source, self.task, self.control = source, task, control
+    def __init__(
+        self,
+        rows: FeatureRows,
+        task: FeatureTask,
+        control: Control,
+        started: float,
+        core: _core.FeatureSystem | None = None,
+    ) -> None:
+        self.source, self.norms, self.task, self.control = rows.source, rows.norms, task, control
         self.recorder = Recorder(LinearInteriorPoint(), control, self._line, started)
         self.n_iter = 0
-        self._one = int(task.intercept and not task.has_thresholds)
-        self.n_weights = source.n_features + self._one
-        self.core = _core.FeatureSystem(
-            hinge_columns(task.table),
-            task.labels,
-            NOTHING if task.weight is None else task.weight,
-            NOTHING if task.targets is None else task.targets,
-            n_features=source.n_features,
-            thresholds=task.has_thresholds,
-            intercept=bool(self._one),
-            squared=task.squared,
-            n_threads=control.n_threads,
-        )
+        self._one = int(task.appends_one)
+        self.n_weights = self.source.n_features + self._one
+        self.core = feature_core(task, self.source.n_features, control.n_threads) if core is None else core
         self.paths: list[Path] = []
 
     def run(self, biases: Floats) -> LinearSolution:
         """From weights 0 and these intercepts."""
-        n_thresholds = len(biases) if self.task.has_thresholds else 0
-        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
-        for vector, (tau, caps) in enumerate(starts):
-            weights = np.zeros(self.n_weights)
-            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
-            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
-        with blas_threads(1 if self.n_weights < MANY_WEIGHTS else self.control.n_threads):
+        self._start(biases)
+        with blas_threads(threads_for(self.n_weights, self.control.n_threads)):
             self._pass(watch=_Unhurried())
             while not self._ends():
                 self._pass(watch=self)
@@ -230,7 +276,22 @@ class FeatureNewton:
         """Called by the core while it works, some twenty times a second; True stops it."""
         return self.recorder.out_of_time()
 
+    def _start(self, biases: Floats) -> None:
+        n_thresholds = len(biases) if self.task.has_thresholds else 0
+        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
+        for vector, (tau, caps) in enumerate(starts):
+            weights = np.zeros(self.n_weights)
+            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
+            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+
     def _pass(self, watch: _core.LinearWatch) -> None:
+        self._begin_pass()
+        for first, block in self.source.blocks():
+            if not self.core.add(block, first, watch):
+                return  # as if the pass had not begun: α of the last one is kept
+        self._end_pass()
+
+    def _begin_pass(self) -> None:
         paths = self.paths
         self.core.begin(
             np.array([path.point.weights for path in paths]),
@@ -238,11 +299,10 @@ class FeatureNewton:
             np.array([paths[0].point.thresholds, paths[0].direction.thresholds]),
             np.array([path.step() for path in paths]),
         )
-        for first, block in self.source.blocks():
-            if not self.core.add(block, first, watch):
-                return  # as if the pass had not begun: α of the last one is kept
+
+    def _end_pass(self) -> None:
         self.n_iter += 1
-        for vector, path in enumerate(paths):
+        for vector, path in enumerate(self.paths):
             if path.arrive(System.of(self.core, vector, self.n_weights)):
                 self.core.accept(vector)
 
@@ -265,7 +325,7 @@ class FeatureNewton:
         return False
 
     def _certificate(self) -> Certificate:
-        primal, dual = sum(path.primal for path in self.paths), sum(path.dual for path in self.paths)
+        primal, dual = sum(path.primal for path in self.paths), sum(path.bound for path in self.paths)
         biases = self._biases()
         return Certificate(
             primal=primal,
@@ -291,11 +351,35 @@ class FeatureNewton:
         )
 
     def _solution(self) -> LinearSolution:
-        proof = self._certificate()
+        variables = self._dual_variables()
+        proof = self._proof_of(variables)
         is_solved = proof.relative_gap <= self.control.tol and self.recorder.status != "callback"
-        result = self.recorder.result(proof, self._counts(), NOTHING, "converged" if is_solved else None)
+        status = "converged" if is_solved else self.recorder.status if self.recorder.stopped else "precision"
+        result = self.recorder.result(proof, self._counts(), NOTHING, status)
         coef = np.stack([path.best.weights[: self.source.n_features] for path in self.paths], axis=1)
-        return LinearSolution(coef, self._biases(), DualVariables([self.core.beta()]), result)
+        return LinearSolution(coef, self._biases(), variables, result)
+
+    def _dual_variables(self) -> DualVariables:
+        return DualVariables([self._beta()])
+
+    def _beta(self) -> Floats:
+        """β of all columns; 0 where α proves less than that does."""
+        beta = self.core.beta()
+        without_proof = np.array([path.dual < 0.0 for path in self.paths])
+        if without_proof.any():
+            beta[:, np.broadcast_to(without_proof, beta.shape[1])] = 0.0
+        return beta
+
+    def _proof_of(self, variables: DualVariables) -> Certificate:
+        """With the rounding of β, and of the sum w = Σβx, that the dual has by way of ½‖w‖²: the smaller gap is not
+        claimed. It shows where C ‖x‖² is above 1e16, which rows without norms have to stay below."""
+        proof = self._certificate()
+        if self.norms is None:
+            return proof
+        terms = np.sqrt(float(_absolute_sums(variables.parts) ** 2 @ self.norms))
+        shift = ROUNDINGS * np.finfo(float).eps * terms
+        error = float(shift * (np.sqrt(2.0 * proof.primal) + 0.5 * shift))
+        return replace(proof, dual=proof.dual - error, gap=proof.gap + error) if error > 0.0 else proof
 
 
 class _Unhurried:
@@ -305,10 +389,19 @@ class _Unhurried:
         return False
 
 
-def solve_by_features(source: RowSource, task: FeatureTask, control: Control, biases: Floats) -> LinearSolution:
+def solve_by_features(rows: FeatureRows, task: FeatureTask, control: Control, biases: Floats) -> LinearSolution:
     """The problem from weights 0 and these intercepts; thresholds start from 0."""
-    return FeatureNewton(source, task, control, time.perf_counter()).run(biases)
+    return FeatureNewton(rows, task, control, time.perf_counter()).run(biases)
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     return np.divide(numerator, denominator, out=np.ones_like(numerator), where=denominator > 0)
+
+
+def _absolute_sums(parts: Sequence[Floats]) -> Floats:
+    """Σ|β| of every sample, without a copy of β."""
+    sums = np.zeros(len(parts[0]))
+    for part in parts:
+        for column in part.T:
+            np.add(sums, np.abs(column), out=sums)
+    return sums

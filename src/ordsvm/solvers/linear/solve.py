@@ -14,12 +14,12 @@ from ordsvm.data.rows import RowsInMemory, RowSource
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
-from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint, solve_by_features
+from ordsvm.solvers.linear.interior_point import FeatureRows, FeatureTask, LinearInteriorPoint, solve_by_features
+from ordsvm.solvers.linear.last_resort import Start, Ways, solve_with_last_resort
 from ordsvm.solvers.linear.rank_dcd import Descent, RankDCD
 from ordsvm.solvers.solution import LinearSolution
 
 NOTHING = np.empty(0)
-Start = tuple[Floats, Floats]  # dual variables and biases
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,12 @@ def solve_lanes(
     solver: RankDCD | LinearInteriorPoint | DCD1 | DCD2,
     control: Control,
     start: Start | None = None,
+    most_passes: int | None = None,
 ) -> LinearSolution:
-    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, but for DCD, a `RowSource`."""
+    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, but for DCD, a `RowSource`.
+
+    most_passes: of RankDCD, before the interior-point method goes on; None: it goes on itself.
+    """
     if isinstance(solver, DCD1 | DCD2):
         return solve_dcd(
             X,
@@ -59,25 +63,8 @@ def solve_lanes(
             solver=solver,
             control=control,
         )
-    if isinstance(solver, LinearInteriorPoint):
-        task = FeatureTask(table, labels, weight, targets, intercept, squared)
-        biases = np.zeros(table.n_lanes)
-        if targets is not None and intercept:
-            biases = first_biases(table, labels, weight, targets)
-        return solve_by_features(_source_and_norms(X, control.n_threads)[0], task, control, biases)
-    started = time.perf_counter()
-    source, norms = _source_and_norms(X, control.n_threads)
-    reach = reach_of(table, labels, weight)
-
-    samples = SampleColumns(labels, norms, source.n_features, weight, targets)
-
-    def make(solver: RankDCD, precise: bool) -> _core.Machine:
-        options = _options(solver, control, solver.rho_for(norms, reach), intercept, squared, precise)
-        machine = machine_of(table, samples, options)
-        machine.set_biases(first_biases(table, labels, weight, targets))
-        return machine
-
-    return Descent(source, make, solver, control, started).run(start)
+    task = FeatureTask(table, labels, weight, targets, intercept, squared)
+    return _solve(X, task, solver, control, start, most_passes)
 
 
 def solve_thresholds(
@@ -90,23 +77,50 @@ def solve_thresholds(
     solver: RankDCD | LinearInteriorPoint,
     control: Control,
     start: Start | None = None,
+    most_passes: int | None = None,
 ) -> LinearSolution:
-    """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`."""
-    if isinstance(solver, LinearInteriorPoint):
-        task = FeatureTask(table, labels, weight, squared=squared)
-        source = _source_and_norms(X, control.n_threads)[0]
-        return solve_by_features(source, task, control, np.zeros(table.cap.shape[1]))
+    """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`; `most_passes`: as in
+    `solve_lanes`."""
+    return _solve(X, FeatureTask(table, labels, weight, squared=squared), solver, control, start, most_passes)
+
+
+def _solve(
+    X: Any,
+    task: FeatureTask,
+    solver: RankDCD | LinearInteriorPoint,
+    control: Control,
+    start: Start | None,
+    most_passes: int | None,
+) -> LinearSolution:
+    if isinstance(solver, LinearInteriorPoint) and hasattr(X, "blocks"):
+        return solve_by_features(FeatureRows(X), task, control, start_of(task))  # checked when they were written
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
-    reach = reach_of(table, labels, weight)
+    samples = SampleColumns(task.labels, norms, source.n_features, task.weight, task.targets)
 
-    samples = SampleColumns(labels, norms, source.n_features, weight)
+    def by_features(control: Control) -> LinearSolution:
+        return solve_by_features(FeatureRows(source, norms), task, control, start_of(task))
 
-    def make(solver: RankDCD, precise: bool) -> _core.Machine:
-        options = _options(solver, control, solver.rho_for(norms, reach), True, squared, precise)
-        return machine_of(table, samples, options)
+    if isinstance(solver, LinearInteriorPoint):
+        return by_features(control)
+    descent = solver
 
-    return Descent(source, make, solver, control, started).run(start)
+    def descend(control: Control, start: Start | None, began: float) -> LinearSolution:
+        reach = reach_of(task.table, task.labels, task.weight)
+
+        def make(solver: RankDCD, precise: bool) -> _core.Machine:
+            rho, intercept = solver.rho_for(norms, reach), task.intercept or task.has_thresholds
+            options = _options(solver, control, rho, intercept, task.squared, precise)
+            machine = machine_of(task.table, samples, options)
+            if isinstance(task.table, LaneTable):
+                machine.set_biases(first_biases(task.table, task.labels, task.weight, task.targets))
+            return machine
+
+        return Descent(source, make, descent, control, began).run(start)
+
+    if most_passes is None:
+        return descend(control, start, started)
+    return solve_with_last_resort(Ways(descend, by_features), control, start, most_passes, started)
 
 
 def _options(
@@ -155,6 +169,15 @@ def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, ta
         biases = np.full(table.n_lanes, np.median(targets if weight is None else targets[weight > 0]))
     reach = weights.sum(axis=0)
     return np.clip(biases, -reach, reach)
+
+
+def start_of(task: FeatureTask) -> Floats:
+    """Intercepts or thresholds that the interior-point method starts from."""
+    if isinstance(task.table, ThresholdTable):
+        return np.zeros(task.table.cap.shape[1])
+    if task.targets is None or not task.intercept:
+        return np.zeros(task.table.n_lanes)
+    return first_biases(task.table, task.labels, task.weight, task.targets)
 
 
 def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:

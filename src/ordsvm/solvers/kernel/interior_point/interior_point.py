@@ -28,7 +28,7 @@ from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.checks import check_positive, usable_threads
 from ordsvm.problem import Treatment
-from ordsvm.solvers.blas import blas_threads
+from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.kernel.interior_point.central_path import CentralPath
 from ordsvm.solvers.kernel.interior_point.crossover import Crossover, feasible
 from ordsvm.solvers.kernel.interior_point.kernel_system import is_semidefinite, kernel_system
@@ -109,7 +109,8 @@ class InteriorPoint:
         self._check_memory(run.problem.n_samples)
         if run.control.monitor is not None:
             run.look_every(1)
-        with blas_threads(usable_threads(run.control.n_threads)):
+        n_threads = threads_for(run.problem.n_samples, usable_threads(run.control.n_threads))
+        with blas_threads(n_threads):
             run.close(Search(run).work())
 
     def _check_memory(self, n_samples: int) -> None:

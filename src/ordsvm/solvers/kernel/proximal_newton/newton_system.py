@@ -37,10 +37,9 @@ class Nystroem:
         lower = library.cholesky(products.part(drawn, drawn) + jitter * library.eye(len(drawn)))
         if lower is None:
             raise NotSemidefinite
-        every = library.index(range(size)) if size <= BLOCK else None
         factors, residuals = [], []
         for i in range(0, size, BLOCK):
-            rows = every if every is not None else library.index(range(i, min(i + BLOCK, size)))
+            rows = library.span(i, min(i + BLOCK, size))
             factor = library.solve_lower(lower, products.part(drawn, rows)).T
             factors.append(library.compact(factor))
             residuals.append(library.clip(diagonal[i : i + BLOCK] - (factor * factor).sum(1), jitter, math.inf))
@@ -69,7 +68,7 @@ class NewtonSystem:
 
     def solve_directly(self, right: Array) -> Array:
         matrix = self.products.part(self.free, self.free) + self.low_rank @ self.low_rank.T
-        places = self.library.index(range(len(self.free)))
+        places = self.library.span(0, len(self.free))
         matrix[places, places] += self.diagonal
         lower = self.library.cholesky(matrix)
         if lower is None:
@@ -103,7 +102,13 @@ class NewtonSystem:
             z = precondition(residual)
             p, rz = z + (z @ (residual - before)) / rz * p, residual @ z
         most = MOST_FACTORED if self.library.fuses else MOST_FACTORED_ON_CPU
-        return x if len(right) > most else self.solve_directly(right)
+        if len(right) > most:
+            return x
+        try:
+            return self.solve_directly(right)
+        except self.library.out_of_memory:
+            self.library.release()
+            return x
 
     def _preconditioner(self, nystroem: Nystroem) -> Callable[[Array], Array]:
         library, low_rank = self.library, self.low_rank
@@ -118,12 +123,12 @@ class NewtonSystem:
         lower = library.cholesky(inner)
         if lower is None:
             raise FloatingPointError("The preconditioner is not positive definite.")
-        inverse = library.inverse_of_factored(lower)
+        root = library.solve_lower(lower, library.eye(len(lower)))  # one solve: an inverse of lower·lower' takes three
 
         def precondition(values: Array) -> Array:
             scaled = values / diagonal
             small = library.array(factor.T @ library.compact(scaled))
-            w = inverse @ library.join([small, low_rank.T @ scaled])
+            w = root.T @ (root @ library.join([small, low_rank.T @ scaled]))
             back = library.array(factor @ library.compact(w[:rank])) + low_rank @ w[rank:]
             return scaled - back / diagonal
 

@@ -1,0 +1,164 @@
+"""Linear machines on badly scaled features: where passes lead nowhere, the interior-point method goes on."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from ordsvm import SVR, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, certify
+from ordsvm.formulations.linear import svor
+from ordsvm.result import FitResult
+from ordsvm.solvers import Control
+from ordsvm.solvers.auto import LEAST_PASSES, LinearRows, Work, most_passes
+from ordsvm.solvers.blas import MANY_ROWS, threads_for
+from ordsvm.solvers.linear.last_resort import Ways, solve_with_last_resort
+from ordsvm.solvers.linear.rank_dcd import RankDCD
+from ordsvm.solvers.linear.solve import solve_thresholds
+from ordsvm.solvers.solution import DualVariables, LinearSolution
+from tests.cases import random_data
+from tests.linear_cases import both_losses, data, every_machine, loss_name
+
+
+def unscaled(model, n=60, seed=3):
+    """Columns of sizes from 1e-4 to 1e7."""
+    X, y = data(model, seed=seed, n=n)
+    return X * np.logspace(-4, 7, X.shape[1]), y
+
+
+@every_machine
+@both_losses
+@pytest.mark.parametrize("n", [9, 60])
+def test_unscaled_columns_end_converged_with_defaults(model, squared, n):
+    X, y = unscaled(model, n)
+    fitted = model(C=10.0, loss=loss_name(model, squared)).fit(X, y)
+    assert fitted.result_.status == "converged"
+    assert fitted.result_.n_iter <= LEAST_PASSES + 150
+    assert certify(fitted, X, y).relative_gap <= 1.01e-3
+
+
+@every_machine
+def test_the_descent_goes_first(model):
+    """Few rows, so that coordinate descent is what auto begins with."""
+    X, y = unscaled(model, n=9)
+    X = np.hstack([X, X[:, ::-1]])
+    assert not LinearRows.of(X, 1, 10.0, 1e-3).prefers_features()
+    fitted = model(C=10.0, tol=1e-5).fit(X, y)
+    assert fitted.result_.solver in ("interior-point", "rank-dcd")
+    assert fitted.result_.status == "converged"
+
+
+def test_a_solver_by_name_has_no_last_resort():
+    X, y = unscaled(LinearSVOR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = LinearSVOR(C=10.0, solver="rank-dcd", max_iter=400).fit(X, y)
+    assert (fitted.result_.solver, fitted.result_.status, fitted.result_.n_iter) == ("rank-dcd", "max_iter", 400)
+
+
+@pytest.mark.parametrize("max_iter", [3, 250])
+def test_max_iter_counts_both(max_iter):
+    X, y = unscaled(LinearSVOR, n=9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = LinearSVOR(C=10.0, tol=1e-9, max_iter=max_iter).fit(X, y)
+    assert fitted.result_.n_iter <= max_iter
+
+
+def test_text_has_none():
+    rows = LinearRows(30_000, 300_000, 100.0, 5, 1.0, 1e-2)
+    assert most_passes(Work("linear", rows=rows)) is None
+    assert most_passes(Work("linear")) is None
+
+
+# The order of the solvers
+
+
+def found(status: str, gap: float, n_iter: int) -> LinearSolution:
+    result = FitResult(status, "some", n_iter, 1.0, gap, gap, 0.0, 0.1, 0, np.empty(0), ())
+    return LinearSolution(np.zeros((1, 1)), np.zeros(1), DualVariables([np.full((2, 1), gap)]), result)
+
+
+def test_what_is_slow_in_both_ways_goes_on_as_it_began():
+    """A descent that is merely slow ends where the interior-point method does not."""
+    calls = []
+
+    def descend(control, start, began):
+        calls.append((control.max_iter, None if start is None else float(start[0][0, 0])))
+        return found("max_iter", 0.5, control.max_iter) if len(calls) == 1 else found("converged", 1e-4, 40)
+
+    ways = Ways(descend, lambda control: found("precision", 0.7, 20))
+    solution = solve_with_last_resort(ways, Control(max_iter=500), None, 300, 0.0)
+    assert calls == [(300, None), (180, 0.5)]
+    assert (solution.result.status, solution.result.n_iter) == ("converged", 360)
+
+
+@pytest.mark.parametrize("status", ["callback", "time_limit", "converged"])
+def test_what_a_limit_or_a_callback_ends_has_ended(status):
+    ways = Ways(lambda *_: found(status, 0.5, 10), lambda control: pytest.fail("goes on"))
+    assert solve_with_last_resort(ways, Control(), None, 300, 0.0).result.status == status
+
+
+def test_the_better_model_is_kept():
+    ways = Ways(lambda *_: found("precision", 0.2, 10), lambda control: found("precision", 0.9, 5))
+    solution = solve_with_last_resort(ways, Control(), None, 300, 0.0)
+    assert (solution.result.gap, solution.result.status, solution.result.n_iter) == (0.2, "precision", 15)
+
+
+def test_callbacks_see_both_solvers():
+    X, y = random_data(1, n=40, n_features=4, n_ranks=3)
+    seen = []
+    control = Control(tol=1e-6, callback=lambda progress: seen.append(progress.solver), report_every=1)
+    table, labels = svor(3, 100.0), y.astype(np.int32)
+    scaled = X * np.array([1e-3, 1.0, 1e3, 1e6])
+    solve_thresholds(scaled, labels, table, solver=RankDCD(), control=control, most_passes=20)
+    assert set(seen) == {"rank-dcd", "interior-point"}
+
+
+# The interior-point method on what it had no end for
+
+
+@pytest.mark.parametrize("model", [LinearSVOR, LinearNPSVOR, LinearSVC])
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_of_all_sizes(model, seed):
+    """Steps that lead away are refused: weights from 1e-3 to 1e5 made it go in circles."""
+    X, y = data(model, seed=seed, n=40)
+    weight = 10.0 ** np.random.default_rng(seed).uniform(-3, 5, size=len(y))
+    fitted = model(C=3.0, tol=1e-6, solver="interior-point").fit(X, y, sample_weight=weight)
+    assert fitted.result_.status == "converged"
+
+
+@both_losses
+@pytest.mark.parametrize("solver", ["interior-point", "auto"])
+def test_an_objective_of_0(squared, solver):
+    """All targets are within the tube: no α inside of the bounds proves it, but 0 does."""
+    X, y = data(LinearSVR, seed=1, n=30)
+    fitted = LinearSVR(epsilon=10.0 * np.abs(y).max(), loss=loss_name(LinearSVR, squared), solver=solver).fit(X, y)
+    assert (fitted.result_.status, fitted.result_.objective, fitted.result_.gap) == ("converged", 0.0, 0.0)
+    assert not fitted._beta.array().any()
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+@pytest.mark.parametrize("largest", [1e9, 1e10, 1e12])
+def test_the_gap_allows_for_rounding(seed, largest):
+    """β in float64 is coarser than α and its distance to the cap, and Σβx rounds: features of 1e10 show it."""
+    X, y = random_data(seed, n=40, n_features=4, n_ranks=3, noise=1.0)
+    X *= np.array([1.0, 1e3, 1e6, largest])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = LinearSVOR(C=1e4, solver="interior-point", tol=1e-2).fit(X, y)
+    assert certify(fitted, X, y).gap <= fitted.result_.gap * (1 + 1e-9)
+
+
+def test_sums_that_cancel_are_no_objective():
+    """Equal sums of caps on both sides of a threshold, added up in another order, left 1e-13 of it, and so a gap."""
+    rng = np.random.default_rng(7)
+    y, weight = rng.standard_normal(8), 10.0 ** rng.uniform(-4, 4, size=8)
+    for solver in ("gcd", "auto"):
+        model = SVR(kernel="rbf", epsilon=5.0, intercept="penalized", C=0.1567, solver=solver)
+        result = model.fit(y[:, None], y, sample_weight=weight).result_
+        assert (result.status, result.objective) == ("converged", 0.0)
+
+
+def test_small_matrices_are_factored_by_one_thread():
+    assert threads_for(MANY_ROWS - 1, 8) == 1
+    assert threads_for(MANY_ROWS, 8) == 8

@@ -1,4 +1,4 @@
-"""Markdown files outside of docs, with links that hold in the repository, as pages with links that hold in the manual."""
+"""Markdown files outside of docs as pages: links that hold in the repository become links that hold in the manual."""
 
 from __future__ import annotations
 

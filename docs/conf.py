@@ -12,7 +12,7 @@ import ordsvm
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
 
-from gallery_order import SECTIONS, by_title  # noqa: E402
+from gallery_order import SECTIONS, by_list  # noqa: E402
 from inventories import inventories  # noqa: E402
 
 project = "ordsvm"
@@ -64,7 +64,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"__init__\.py",
     "abort_on_example_error": True,
     "subsection_order": SECTIONS,
-    "within_subsection_order": by_title,
+    "within_subsection_order": by_list,
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
@@ -84,6 +84,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "ordsvm"
 html_static_path = ["_static"]
 html_css_files = ["ordsvm.css"]
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system has it
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from sphinx.application import Sphinx
 
@@ -20,9 +21,21 @@ def escape(line: str) -> str:
     return "".join(part if i % 2 else BAR.sub(r"\|", UNDERSCORE.sub(r"\_", part)) for i, part in enumerate(parts))
 
 
+def escaped(lines: list[str]) -> Iterator[str]:
+    """All lines; literal blocks, which follow a double colon and are indented, stay as they are."""
+    literal: int | None = None  # the indentation of the line with the double colon
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if literal is not None and line.strip() and indent <= literal:
+            literal = None
+        yield line if literal is not None else escape(line)
+        if literal is None and line.rstrip().endswith("::") and not line.lstrip().startswith(".."):
+            literal = indent
+
+
 def escape_all(app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]) -> None:
     """After numpydoc, which has made reStructuredText of the sections."""
-    lines[:] = [escape(line) for line in lines]
+    lines[:] = list(escaped(lines))
 
 
 def skip_foreign(app: Sphinx, what: str, name: str, item: object, skip: bool, options: object) -> bool | None:

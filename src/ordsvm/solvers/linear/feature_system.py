@@ -75,9 +75,10 @@ class System:
 
     @classmethod
     def of(cls, core: Any, vector: int, n_weights: int) -> System:
-        """From the core's sums, or from those of a `WideSystem`."""
-        if not isinstance(core, _core.FeatureSystem):
-            return core.system(vector)
+        """From the sums of the core or of workers, or as a `WideSystem` makes it."""
+        if hasattr(core, "system"):
+            made: System = core.system(vector)
+            return made
         panel, columns, hinges = core.sums(vector)
         upper, extra = panel[:n_weights, :n_weights], panel[:n_weights, core.first_extra :]
         m = len(columns)

@@ -31,6 +31,7 @@ REGISTRY = (
     "distributed",
     "early-stopping",
     "gpu",
+    "latency",
     "linear-text",
     "parsmo",
     "peers",

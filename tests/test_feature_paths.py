@@ -298,6 +298,15 @@ def test_what_auto_takes_is_searched_by_it(spied):
     assert len(spied) == 6
 
 
+def test_wide_rows_are_trained_on_one_by_one(spied, monkeypatch):
+    monkeypatch.setattr(feature_paths, "WIDE", 6)
+    X, y = tall(300)
+    OrdinalSearchCV(LinearSVOR(**FEATURES), GRID, cv=2).fit(X, y)
+    assert not spied
+    OrdinalSearchCV(LinearSVOR(**FEATURES), GRID, cv=2).fit(X[:, 1:], y)
+    assert len(spied) == 10
+
+
 def test_candidates_that_fail_do_so_alone(spied):
     X, y = tall(300)
     grid = {"C": [0.1, -1.0, 1.0], "cost": ["absolute", "nonsense"]}

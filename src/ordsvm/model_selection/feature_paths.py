@@ -19,6 +19,7 @@ from ordsvm.model_selection.journal import Outcome
 from ordsvm.model_selection.paths import FoldSamples, Judge, Parameters, evaluate
 from ordsvm.solvers.auto import NESTED_SHARE
 from ordsvm.solvers.linear.nested import NestedTask, solve_nested
+from ordsvm.solvers.linear.wide_system import WIDE
 
 ENOUGH = 100  # iterations: no fit takes as many, so that such a limit is none
 
@@ -100,7 +101,7 @@ class FeaturePaths:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the folds have their own
             fit = _prepared(machine, samples)
-        if fit is None:
+        if fit is None or fit.X.shape[1] >= WIDE:  # alone, these are trained by systems that X is read for
             return None, []
         C = float(machine.C)
         ours = [

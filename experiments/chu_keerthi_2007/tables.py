@@ -36,10 +36,10 @@ PROTOCOL = (
 )
 
 EXPLANATIONS = {  # of data sets on which ours and the paper's differ
-    "california": "ours are lower, by every method. At 5 ranks, one point of the first grid, C = 10 and kappa = 0.1, "
+    "california": "ours are lower. At 5 ranks, one point of the first grid, C = 10 and kappa = 0.1, "
     "has errors on the folds within 0.006 of all six of the paper's (`nearest_points` of results.json): its search may "
     "have ended there, where the one here went on to smaller errors.",
-    "census": "ours are lower, by every method. The point of the first grid that is nearest to all of the paper's "
+    "census": "ours are lower. The point of the first grid that is nearest to all of the paper's "
     "errors at 5 ranks, C = 100 and kappa = 0.01, differs by up to 0.020: unexplained.",
     "bank": "SVR's errors are lower than the paper's: unexplained.",
     "abalone": "unexplained. With parameters found here EXC's MAE stays between 0.68 and 0.70 if equal targets are "

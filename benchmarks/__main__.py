@@ -44,6 +44,8 @@ REGISTRY = (
     "tall",
     "tall-dask",
     "tall-disk",
+    "tall-search",
+    "wide",
 )
 
 

@@ -64,7 +64,10 @@ class ArrayLibrary(Protocol):
         """A random order of the first so many numbers."""
 
     def cholesky(self, matrix: Array) -> Array | None:
-        """The lower factor; None where the matrix is not positive definite."""
+        """The lower factor, or that of every matrix of a stack; None where one is not positive definite."""
+
+    def inverse_of_lower(self, lower: Array) -> Array:
+        """The inverse of a lower triangular matrix, or of every one of a stack."""
 
     def solve_factored(self, lower: Array, right: Array) -> Array:
         """x with lower·lower'·x = right."""
@@ -138,6 +141,9 @@ class NumpyLibrary:
             return np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError:
             return None
+
+    def inverse_of_lower(self, lower: Array) -> Array:
+        return np.linalg.inv(lower)
 
     def solve_factored(self, lower: Array, right: Array) -> Array:
         return scipy.linalg.cho_solve((lower, True), right, check_finite=False)
@@ -220,7 +226,11 @@ class TorchLibrary:
 
     def cholesky(self, matrix: Array) -> Array | None:
         lower, info = self._torch.linalg.cholesky_ex(matrix)
-        return lower if int(info) == 0 else None
+        return lower if not bool(info.any()) else None
+
+    def inverse_of_lower(self, lower: Array) -> Array:
+        eye = self.eye(lower.shape[-1]).expand(lower.shape)
+        return self._torch.linalg.solve_triangular(lower, eye, upper=False)
 
     def solve_factored(self, lower: Array, right: Array) -> Array:
         if right.ndim == 1:

@@ -128,8 +128,9 @@ class DistributedNewton(FeatureNewton):
         self._end_pass()
 
     def _wake(self) -> None:
-        """Weight vectors at rest have other α now, which prove something else."""
+        """Some rows have other α now: what the last round has summed up is no measure, and proves nothing."""
         for path in self.paths:
+            path.system = None
             if path.rests:
                 path.rests = False
                 path.direction = Point(np.zeros_like(path.point.weights), np.zeros_like(path.point.thresholds))

@@ -145,7 +145,10 @@ class FeaturePaths:
 
 
 def _solved(rows: FoldedRows, chains: list[Chain], tasks: list[NestedTask]) -> Outcomes:
+    """A fit that does not converge has no outcome either: alone it may, by other solvers."""
     for found in solve_nested(rows, tasks):
+        if not found.solution.result.converged:
+            continue
         chain = chains[found.task]
         yield (chain.places[found.factor], chain.fold), chain.outcome(found.factor, found.solution)
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ordsvm.devices import usable_device
-from ordsvm.kernels import Custom, Kernel, Linear
+from ordsvm.kernels import RBF, Custom, Kernel, Laplacian, Linear, Polynomial
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.gcd import GCD
@@ -29,6 +29,7 @@ MOST_FEATURES = 5000  # for a system that Cholesky's method solves in seconds
 MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
 MOST_DUALS = 200_000_000  # that are kept in memory for rows on disk, by the interior-point method twice, in float64
 READING = 0.7  # nanoseconds a byte of a file
+SIDE_BY_SIDE_SAMPLES = 8000  # 35 matrices of that size are 18 GB
 LEAST_ON_DEVICE = 10_000  # samples below which Block ends before a GPU has its kernels launched
 MOST_ITERATIONS = 30  # of the interior-point method, on data that are hard for it
 LEAST_PASSES = 300  # of coordinate descent, before that is its last resort
@@ -173,6 +174,12 @@ def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
     choice is left to "auto" throughout, but not for the sigmoid, which is not positive semidefinite: there the answer
     depends on the solver."""
     return all(map(is_auto, solvers)) and kernel.positive_semidefinite
+
+
+def trains_side_by_side(kernel: Kernel, n_samples: int) -> bool:
+    """Whether a search on a device solves all folds and C of a kernel at once, by the interior-point method: where
+    their matrices are small enough that a fit at a time would leave the device waiting."""
+    return n_samples <= SIDE_BY_SIDE_SAMPLES and isinstance(kernel, RBF | Laplacian | Linear | Polynomial)
 
 
 def auto(work: Work) -> Any:

@@ -74,7 +74,10 @@ class System:
     violation: float
 
     @classmethod
-    def of(cls, core: _core.FeatureSystem, vector: int, n_weights: int) -> System:
+    def of(cls, core: Any, vector: int, n_weights: int) -> System:
+        """From the core's sums, or from those of a `WideSystem`."""
+        if not isinstance(core, _core.FeatureSystem):
+            return core.system(vector)
         panel, columns, hinges = core.sums(vector)
         upper, extra = panel[:n_weights, :n_weights], panel[:n_weights, core.first_extra :]
         m = len(columns)

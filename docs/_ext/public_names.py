@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 # Modules that users import from, with what they are about.
 MODULES = {
     "ordsvm": "Machines, searches, certificates, files",
-    "ordsvm.solvers": "Solvers",
+    "ordsvm.solvers": "More of solvers",
     "ordsvm.kernels": "Kernels",
     "ordsvm.formulations": "Formulations",
     "ordsvm.metrics": "Metrics and scorers",
@@ -57,13 +57,28 @@ def write_pages(app: Sphinx) -> None:
 
 def _index() -> str:
     lines = ["API reference", "=============", ""]
-    for module, title in MODULES.items():
+    for title, (module, chosen) in _sections().items():
         lines += [title, "-" * len(title), "", f"``{module}``", "", ".. list-table::", "   :widths: 30 70", ""]
-        for name in names(module):
+        for name in chosen:
             lines += [f"   * - :doc:`{name} <{module}.{name}>`", f"     - {_summary(module, name)}"]
         lines += ["", ".. toctree::", "   :hidden:", ""]
-        lines += [f"   {module}.{name}" for name in names(module)] + [""]
+        lines += [f"   {module}.{name}" for name in chosen] + [""]
     return "\n".join(lines)
+
+
+def _sections() -> dict[str, tuple[str, list[str]]]:
+    """Titles, with the module and the names of each; what `ordsvm` itself offers is divided by where it is defined."""
+    kinds = {
+        "Machines": "ordsvm.estimators",
+        "Solvers": "ordsvm.solvers",
+        "Searches, probabilities, files, results": "ordsvm",
+    }
+    found: dict[str, tuple[str, list[str]]] = {title: ("ordsvm", []) for title in kinds}
+    for name in names("ordsvm"):
+        where = getattr(import_module("ordsvm"), name).__module__
+        title = next(title for title, start in kinds.items() if where.startswith(start))
+        found[title][1].append(name)
+    return found | {title: (module, names(module)) for module, title in MODULES.items() if module != "ordsvm"}
 
 
 def _summary(module: str, name: str) -> str:

@@ -21,7 +21,8 @@ machine = make_pipeline(StandardScaler(), SVOR(gamma=0.02))
 model = CalibratedOrdinal(machine).fit(X_train, y_train)
 
 # %%
-# Probabilities along the score: where one rank gives way to the next.
+# On the left, probabilities along the score: where one rank gives way to the next. On the right, are they right? Of the
+# samples with P(rank ≤ 1) near 0.3, three in ten should have such a rank.
 
 score = model.estimator_.decision_function(X_test)
 order = np.argsort(score)
@@ -30,9 +31,6 @@ figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 axes[0].stackplot(score[order], probability[order].T, labels=[f"rank {k}" for k in model.classes_], alpha=0.8)
 axes[0].set(xlabel="score", ylabel="probability", ylim=(0, 1))
 axes[0].legend(loc="upper left", fontsize=8)
-
-# %%
-# Of the samples with P(rank ≤ 1) near 0.3, three in ten should have such a rank.
 
 stated = model.predict_cumproba(X_test)[:, 1]
 bins = np.quantile(stated, np.linspace(0, 1, 7))

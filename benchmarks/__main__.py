@@ -31,6 +31,7 @@ REGISTRY = (
     "distributed",
     "early-stopping",
     "gpu",
+    "latency",
     "linear-text",
     "parsmo",
     "peers",
@@ -41,6 +42,10 @@ REGISTRY = (
     "streaming",
     "svor-agreement",
     "tall",
+    "tall-dask",
+    "tall-disk",
+    "tall-search",
+    "wide",
 )
 
 

@@ -100,10 +100,10 @@ def shuffled_svmlight(name: str, seed: int = 0) -> tuple[sparse.csr_matrix, np.n
     return X[order], y[order]
 
 
-def reviews(name: str) -> tuple[list[str], np.ndarray]:
-    """Texts and ratings of a set of reviews, in the order of the file."""
+def reviews(name: str, column: str = "rating") -> tuple[list[str], np.ndarray]:
+    """Texts and ratings, or another column, of a set of reviews, in the order of the file."""
     frame = pd.read_csv(_file(name, "reviews.csv.gz"), keep_default_na=False)
-    return frame["text"].to_list(), frame["rating"].to_numpy()
+    return frame["text"].to_list(), frame[column].to_numpy()
 
 
 def standardised(X: np.ndarray) -> np.ndarray:

@@ -102,7 +102,7 @@ def write(name: str, rows: list[Row], data: str, quick: bool = False, path: Path
         "data": data,
         "rows": rows,
     }
-    path.write_text(pretty(_plain(report)) + "\n")
+    path.write_text(pretty(plain(report)) + "\n")
     return path
 
 
@@ -114,12 +114,12 @@ def other_rows(name: str, rows: list[Row], path: Path | None = None) -> list[Row
     return [row for row in earlier if row["claim"] not in made]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Python numbers of six significant digits in place of NumPy's; JSON has no infinity or NaN, so None."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):

@@ -68,13 +68,18 @@ def reviews(name: str, recipe: str = "plain") -> Reviews:
         raise ValueError(f"{name!r} is not a set of reviews: give one of {', '.join(map(repr, NAMES))}.")
     if recipe not in RECIPES:
         raise ValueError(f"{recipe!r} is not a recipe: give one of {', '.join(map(repr, RECIPES))}.")
-    path = _cached(name, recipe)
+    path = cached(name, recipe)
     if not path.is_file():
-        _save(path, *(_prepare if recipe == "plain" else _prepare_as_the_paper)(*datasets.reviews(name)))
+        save(path, *(_prepare if recipe == "plain" else _prepare_as_the_paper)(*datasets.reviews(name)))
+    X, y = load(path)
+    return Reviews(X, y, int(TRAINING_SHARE * len(y)))
+
+
+def load(path: Path) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """What `save` has written: rows and ranks."""
     with np.load(path) as arrays:
         X = sparse.csr_matrix((arrays["values"], arrays["columns"], arrays["starts"]), shape=tuple(arrays["shape"]))
-        y = arrays["ranks"]
-    return Reviews(X, y, int(TRAINING_SHARE * len(y)))
+        return X, arrays["ranks"]
 
 
 def _prepare(texts: list[str], ratings: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray]:
@@ -91,14 +96,15 @@ def _prepare_as_the_paper(texts: list[str], ratings: np.ndarray) -> tuple[sparse
     return review_tfidf().fit_transform([texts[i] for i in kept]).tocsr()[order], y[order]
 
 
-def _cached(name: str, recipe: str) -> Path:
+def cached(name: str, recipe: str) -> Path:
+    """The file of a prepared set, whether it is there or not."""
     folder = Path(os.environ.get("ORDSVM_CACHE") or Path(tempfile.gettempdir()) / "ordsvm-text")
     contents = sorted(RECIPE.items()) if recipe == "plain" else recipe
     digest = hashlib.sha256(f"{contents} {sklearn.__version__}".encode()).hexdigest()[:8]
     return folder / f"{name}-{digest}.npz"
 
 
-def _save(path: Path, X: sparse.csr_matrix, y: np.ndarray) -> None:
+def save(path: Path, X: sparse.csr_matrix, y: np.ndarray) -> None:
     """The file appears complete or not at all, also where another process prepares the same set at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as file:

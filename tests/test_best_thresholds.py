@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ordsvm import SVOR, SVR, RedSVM, certify
+from ordsvm import SVOR, SVR, RedSVM, certify, formulations, thresholds
+from ordsvm import problem as problem_module
 from ordsvm.formulations import svor
 from ordsvm.kernels import RBF
 from ordsvm.problem import Treatment
@@ -125,3 +126,18 @@ def test_a_penalised_intercept_too():
     assert proof.primal == pytest.approx(model.result_.objective, rel=1e-9)
     model.intercept_ = np.array([model.dual_coef_.sum()])  # γ
     assert certify(model, X, y + 3.0).primal > 1.1 * proof.primal
+
+
+@pytest.mark.parametrize("make", [formulations.svor, formulations.svorim, formulations.svorex])
+def test_very_many_hinges_are_not_all_sorted(make, monkeypatch):
+    """Those around the minimiser are enough, be scores continuous, tied or all the same."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 4, 20_000)
+    score = random.normal(size=len(y)) + y
+    problem = make(y, 4, random.uniform(0.5, 2.0, len(y)))
+    for f in (score, np.round(score, 1), 0.0 * score):
+        expected = problem.best_thresholds(f)
+        with monkeypatch.context() as patch:
+            for module in (thresholds, problem_module):
+                patch.setattr(module, "MANY_LEVELS", 1000)
+            np.testing.assert_allclose(problem.best_thresholds(f), expected, rtol=1e-9, atol=1e-9)

@@ -27,6 +27,7 @@ from tests.cases import few_in_the_middle, random_data
 
 NAMES = ["LinearNPSVOR", "LinearSVOR", "LinearSVC", "LinearSVR"]
 TOL = 0.02
+every_solver = pytest.mark.parametrize("solver", ["cocoa", "interior-point"])
 
 
 @pytest.fixture(scope="module")
@@ -67,18 +68,21 @@ def test_ranks_are_numbers_of_thresholds_below_the_score(client):
     np.testing.assert_array_equal(model.predict(chunks(X, 100, 100)).compute(), expected)
 
 
+@every_solver
 @pytest.mark.parametrize("name", NAMES)
-def test_dense_blocks_give_the_machine_of_all_rows(client, name):
+def test_dense_blocks_give_the_machine_of_all_rows(client, name, solver):
     X, y = ranked()
     y = y + 0.3 * np.sin(np.arange(len(y))) if name == "LinearSVR" else y
-    model = getattr(on_dask, name)(C=0.1, tol=TOL).fit(chunks(X, 60, 60, 80), chunks(y, 60, 60, 80))
+    model = getattr(on_dask, name)(C=0.1, tol=TOL, solver=solver).fit(chunks(X, 60, 60, 80), chunks(y, 60, 60, 80))
+    assert model.result_.solver == solver
     assert_solved(model, X, y)
     together = model.predict(chunks(X, 100, 100)).compute()
     np.testing.assert_array_equal(together, model.predict(X))
 
 
+@every_solver
 @pytest.mark.parametrize("name", ["LinearNPSVOR", "LinearSVOR"])
-def test_sparse_blocks_squared_losses_and_weights(client, name):
+def test_sparse_blocks_squared_losses_and_weights(client, name, solver):
     X, y = ranked(seed=1)
     X[np.abs(X) < 0.7] = 0.0
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
@@ -86,19 +90,21 @@ def test_sparse_blocks_squared_losses_and_weights(client, name):
     rows = sp.csr_array(X.astype(np.float32))
     pieces = [dask.delayed(lambda part: part)(rows[part]) for part in (slice(0, 50), slice(50, 200))]
     labels = [dask.delayed(lambda part: part)(y[part]) for part in (slice(0, 50), slice(50, 200))]
-    model = getattr(on_dask, name)(C=0.1, tol=TOL, loss="squared_hinge", class_weight="balanced")
+    options = {"loss": "squared_hinge", "class_weight": "balanced", "solver": solver}
+    model = getattr(on_dask, name)(C=0.1, tol=TOL, **options)
     model.fit(pieces, labels, [dask.delayed(weight[:50]), dask.delayed(weight[50:])])
     assert_solved(model, rows, y, sample_weight=weight)
     divided = chunks(X.astype(np.float32), 120, 80).map_blocks(sp.csr_matrix)
     np.testing.assert_array_equal(model.predict(divided).compute(), model.predict(rows))
 
 
-def test_ranks_in_one_block_only_empty_blocks_and_unequal_ones(client):
+@every_solver
+def test_ranks_in_one_block_only_empty_blocks_and_unequal_ones(client, solver):
     X, y = ranked(seed=2)
     order = np.argsort(y, kind="stable")  # so that a block has one or two ranks
     X, y = X[order], y[order]
     sizes = (0, 1, 0, 150, 3, 46, 0)
-    model = on_dask.LinearSVOR(C=0.1, tol=TOL).fit(chunks(X, *sizes), chunks(y, *sizes))
+    model = on_dask.LinearSVOR(C=0.1, tol=TOL, solver=solver).fit(chunks(X, *sizes), chunks(y, *sizes))
     assert_solved(model, X, y)
     np.testing.assert_array_equal(model.predict(chunks(X, *sizes)).compute(), model.predict(X))
 
@@ -127,18 +133,20 @@ def test_a_dask_array_of_csr_blocks_of_unknown_sizes(client):
     assert_solved(model, sp.csr_matrix(X), y)
 
 
-def test_a_proof_that_stays_on_the_workers_is_in_the_result(client, monkeypatch):
+@every_solver
+def test_a_proof_that_stays_on_the_workers_is_in_the_result(client, monkeypatch, solver):
     X, y = ranked(n=60)
     monkeypatch.setattr("ordsvm.distributed.solution.DUAL_BYTES", 1000)
-    model = on_dask.LinearSVC(C=0.1, tol=0.1).fit(chunks(X, 30, 30), chunks(y, 30, 30))
+    model = on_dask.LinearSVC(C=0.1, tol=0.1, solver=solver).fit(chunks(X, 30, 30), chunks(y, 30, 30))
     assert model.result_.relative_gap <= 0.1
     with pytest.raises(ValueError, match="stayed on the workers"):
         ordsvm.certify(model, X, y)
 
 
-def test_nothing_is_left_on_the_workers(client):
+@every_solver
+def test_nothing_is_left_on_the_workers(client, solver):
     X, y = ranked(n=60)
-    on_dask.LinearSVC(C=0.1, tol=0.1).fit(chunks(X, 30, 30), chunks(y, 30, 30))
+    on_dask.LinearSVC(C=0.1, tol=0.1, solver=solver).fit(chunks(X, 30, 30), chunks(y, 30, 30))
     deadline = time.monotonic() + 10
     while (left := client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))) and (
         time.monotonic() < deadline
@@ -155,17 +163,20 @@ def test_tuples_of_rows_and_labels(client):
     assert len(dask.compute(*model.decision_function([dask.delayed(X[:7])]))[0]) == 7
 
 
-def test_a_tight_tolerance_without_an_intercept(client):
+@every_solver
+def test_a_tight_tolerance_without_an_intercept(client, solver):
     X, y = ranked(n=80, seed=5)
-    model = on_dask.LinearNPSVOR(C=0.01, tol=1e-6, fit_intercept=False, max_iter=3000)
+    model = on_dask.LinearNPSVOR(C=0.01, tol=1e-6, fit_intercept=False, max_iter=3000, solver=solver)
     model.fit(chunks(X, 40, 40), chunks(y, 40, 40))
     assert_solved(model, X, y, tol=1e-6)
 
 
-def test_every_round_is_looked_at_and_may_be_the_last(client):
+@every_solver
+def test_every_round_is_looked_at_and_may_be_the_last(client, solver):
     X, y = ranked()
     seen = []
-    model = on_dask.LinearSVOR(tol=1e-9, callback=lambda progress: seen.append(progress) or len(seen) == 3)
+    stop = {"callback": lambda progress: seen.append(progress) or len(seen) == 3}
+    model = on_dask.LinearSVOR(tol=1e-9, solver=solver, **stop)
     with pytest.warns(ordsvm.estimators.base.ConvergenceWarning, match="stopped by callback after 3 passes"):
         model.fit(chunks(X, 100, 100), chunks(y, 100, 100))
     assert [progress.relative_gap for progress in seen] == [p.relative_gap for p in model.result_.history]
@@ -281,22 +292,26 @@ def made_blocks(n_blocks: int):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that kills at once")
 def test_a_killed_worker_costs_a_round_and_not_the_fit():
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with LocalCluster(silence_logs=logging.CRITICAL, **options) as cluster, Client(cluster) as client:
-        killed = []
-
-        def kill_one(progress):
-            if len(killed) == 0 and progress.n_iter == 4:
-                killed.append(client.run(os.getpid))
-                os.kill(next(iter(killed[0].values())), signal.SIGKILL)
-
-        model = on_dask.LinearSVOR(C=0.1, tol=TOL, callback=kill_one).fit(made_blocks(4), client=client)
+    options = {"n_workers": 3, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     blocks = dask.compute(*made_blocks(4), scheduler="synchronous")
     X, y = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-    assert len(killed) == 1
-    assert_solved(model, X, y, tol=TOL)
-    gaps = [progress.relative_gap for progress in model.result_.history]
-    assert gaps[5] < 2 * gaps[3]  # it went on from there, not from the beginning
+    with LocalCluster(silence_logs=logging.CRITICAL, **options) as cluster, Client(cluster) as client:
+        for solver, tol in (("cocoa", TOL), ("interior-point", 1e-6)):
+            killed = []
+
+            def kill_one(progress, killed=killed):
+                if len(killed) == 0 and progress.n_iter == 4:
+                    killed.append(client.run(os.getpid))
+                    os.kill(next(iter(killed[0].values())), signal.SIGKILL)
+
+            model = on_dask.LinearSVOR(C=0.1, tol=tol, solver=solver, callback=kill_one)
+            model.fit(made_blocks(4), client=client)
+            assert len(killed) == 1
+            assert_solved(model, X, y, tol=tol)
+            gaps = [progress.relative_gap for progress in model.result_.history]
+            assert gaps[5] < 2 * gaps[3]  # it went on from there, not from the beginning
+    alone = ordsvm.LinearSVOR(C=0.1, tol=1e-6, solver="interior-point").fit(X, y)
+    assert model.n_iter_ == alone.n_iter_
 
 
 SCHEDULER = """

@@ -258,7 +258,7 @@ def test_a_callback_ends_a_fit():
     solution = solve(X, labels, table, report_every=1, callback=third, tol=1e-9)
     assert solution.result.status == "callback"
     assert solution.result.n_iter == len(solution.result.history) == 3
-    assert looks[-1].gap == solution.result.gap
+    assert looks[-1].gap <= solution.result.gap <= looks[-1].gap * (1 + 1e-9)  # which allows for rounding
 
 
 def test_looks_are_recorded():
@@ -310,7 +310,7 @@ def test_never_nan(seed, n, d, scale, C, model, squared, binary):
 CHILD = """
 import sys
 import numpy as np
-from ordsvm import LinearSVOR, LinearNPSVOR
+from ordsvm import LinearSVOR, LinearNPSVOR, RowStore
 
 def resident(which):
     lines = open("/proc/self/status").read().splitlines()
@@ -320,21 +320,27 @@ machine = {"svor": LinearSVOR, "npsvor": LinearNPSVOR}[sys.argv[1]]
 random = np.random.default_rng(0)
 X = random.random((400_000, 8), dtype=np.float32)
 y = random.integers(0, 6, size=len(X))
+data = X, y
+if sys.argv[2] == "disk":
+    data = (RowStore.from_blocks([data], window_bytes=1 << 22),)
 machine(n_threads=2, solver="interior-point").fit(X[:2000], y[:2000])  # whatever the first fit loads
 before = resident("VmRSS")
 open("/proc/self/clear_refs", "w").write("5")
-model = machine(C=0.01, n_threads=2, solver="interior-point").fit(X, y)
+model = machine(C=0.01, n_threads=2, solver="interior-point").fit(*data)
 print(resident("VmHWM") - before, model.result_.relative_gap)
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs the memory figures of Linux's /proc")
-@pytest.mark.parametrize(("name", "hinges", "columns"), [("svor", 5, 5), ("npsvor", 7, 6)])
-def test_training_takes_16_bytes_a_hinge_and_the_dual_variables(name, hinges, columns):
+@pytest.mark.parametrize(
+    ("name", "place", "hinges", "columns"),
+    [("svor", "memory", 5, 5), ("npsvor", "memory", 7, 6), ("svor", "disk", 5, 5)],
+)
+def test_training_takes_16_bytes_a_hinge_and_the_dual_variables(name, place, hinges, columns):
     """α twice, and β at the end; labels are copied as int32 and as codes. No copy of X, no other array over hinges."""
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
     child = subprocess.run(
-        [sys.executable, "-c", CHILD, name], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", CHILD, name, place], env=environment, capture_output=True, text=True, check=False
     )
     assert child.returncode == 0, child.stderr
     taken, gap = map(float, child.stdout.split())

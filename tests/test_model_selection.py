@@ -59,6 +59,8 @@ def test_answers_of_grid_search(model):
         (SVOR(**TIGHT), {"C": [1.0, 10.0], "gamma": ["scale", "auto", 0.3]}),
         (SVOR(gamma=0.3, **TIGHT), {"C": [1.0, 10.0], "kernel": ["linear", "laplacian", "poly"]}),
         (SVOR(gamma=0.3, **TIGHT), {"C": [1.0, 10.0], "cost": ["absolute", "squared"]}),
+        (SVOR(kernel="linear", solver="rank-dcd", **TIGHT), {"C": [0.1, 1.0]}),
+        (SVOR(kernel="linear", **TIGHT), {"C": [0.1, 1.0], "solver": ["auto", "rank-dcd"]}),
         (SVOR(gamma=0.3, **TIGHT), [{"C": [1.0]}, {"gamma": [0.1, 0.2]}]),
         (NPSVOR(gamma=0.3, **TIGHT), {"C1": [0.5, 1.0], "C": [1.0, 5.0]}),
         (SVOR(early_stopping=True, random_state=0), GRID),

@@ -93,7 +93,7 @@ def test_levels_start_from_the_function_of_a_subsample(model, monkeypatch):
 
     monkeypatch.setattr(proximal_newton.Level, "__init__", counted)
     model.set_params(C=5.0, gamma=0.5, solver="proximal-newton").fit(X, y)
-    assert levels[:2] == [175, 700]
+    assert levels[:2] == ([87, 350] if isinstance(model, SVC) else [175, 700])  # of two classes, or of all samples
     assert model.result_.converged
     assert certify(model, X, y).relative_gap <= 1e-3
 
@@ -233,7 +233,7 @@ def test_columns_hold_every_hinge_once():
         beta, gamma = columns.sums(table)
         np.testing.assert_allclose(beta, problem.beta(alpha)[order], atol=1e-12)
         if columns.member.shape[1]:
-            np.testing.assert_allclose(gamma, problem.gamma(alpha), atol=1e-12)
+            np.testing.assert_allclose(columns.gamma(gamma), problem.gamma(alpha), atol=1e-12)
         assert np.count_nonzero(columns.cap) == len(problem.hinges)
 
 
@@ -244,7 +244,7 @@ def shifted_case(library):
     columns = Columns.of(problem, np.arange(len(y)), library)
     centre = library.array(random.uniform(size=tuple(columns.cap.shape))) * columns.cap
     stage = Stage(library, columns, centre, width=1.0)
-    score, b = library.array(random.normal(size=len(y))), library.array(random.normal(size=N_RANKS - 1))
+    score, b = library.array(random.normal(size=len(y))), random.normal(size=N_RANKS - 1)
     alpha = stage.alpha(score + library.array(random.uniform(-0.9, 0.9, len(y))), b)
     return stage, score, b, columns.sums(alpha)[0]
 

@@ -107,6 +107,57 @@ def test_labels_may_be_strings_and_weights_come_along():
     np.testing.assert_array_equal(store.sample_weight, weight)
 
 
+# Dense rows
+
+
+def dense_rows(n: int = 500, n_features: int = 6, seed: int = 0):
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, n_features)).astype(np.float32), random.integers(0, 4, size=n)
+
+
+@pytest.mark.parametrize("sizes", [(500,), (1,), (7, 0, 64, 3)])
+@pytest.mark.parametrize("size", [{}, {"block_bytes": 300}, {"block_rows": 9}, {"block_bytes": 1}])
+def test_dense_rows_lie_without_columns_and_come_back(sizes, size):
+    X, y = dense_rows()
+    store = RowStore.from_blocks(cut(X, y, *sizes), window_bytes=2000, **size)
+    assert store.is_dense
+    assert (store.folder / store_files.ROWS).stat().st_size == store.n_bytes == 4 * X.size
+    back, labels = map(np.concatenate, zip(*store, strict=True))
+    np.testing.assert_array_equal(back, X)
+    np.testing.assert_array_equal(labels, y)
+    for numbers, block in store.shuffled(np.random.default_rng(0)):
+        assert len(numbers) == len(block)
+
+
+def test_the_first_block_with_rows_decides_whether_columns_are_stored():
+    X, y = dense_rows()
+    few = np.where(np.arange(6) == np.arange(500)[:, None] % 6, X, 0)
+    nothing = (np.empty((0, 6), np.float32), [])
+    assert RowStore.from_blocks([nothing, (X, y), (sp.csr_array(few), y)]).is_dense
+    mixed = RowStore.from_blocks([nothing, (few, y), (X, y)])
+    assert not mixed.is_dense
+    np.testing.assert_array_equal(content(mixed)[0].toarray(), np.concatenate([few, X]))
+    assert not RowStore.from_blocks([(sp.csr_matrix(X), y)]).is_dense
+
+
+def test_a_store_of_dense_rows_is_opened_and_its_damage_found(tmp_path):
+    X, y = dense_rows()
+    RowStore.from_blocks([(X, y)], tmp_path / "store", block_bytes=500)
+    np.testing.assert_array_equal(np.concatenate([part for part, _ in RowStore.open(tmp_path / "store")]), X)
+    damage(tmp_path / "store" / store_files.ROWS, 5000)
+    with pytest.raises(OSError, match=r"contents have changed.*anew"):
+        list(RowStore.open(tmp_path / "store"))
+
+
+def test_a_sample_has_rows_from_all_over_the_store():
+    X = np.arange(1000, dtype=np.float32)[:, None] + np.ones(3, np.float32)
+    for rows_of, first in ((X, lambda some: some[:, 0]), (sp.csr_matrix(X), lambda some: some.toarray()[:, 0])):
+        some = RowStore.from_blocks([(rows_of, np.arange(1000) % 2)], block_rows=10).sample()
+        assert some.shape == (80, 3)
+        assert first(some)[0] == 1
+        assert first(some)[-1] == 1000
+
+
 # Windows
 
 
@@ -141,6 +192,16 @@ def test_blocks_in_order_are_neighbours():
     store = RowStore.from_blocks([(X, y)], block_bytes=200, window_bytes=4000)
     firsts = [(first, len(block)) for first, block in store.blocks()]
     assert firsts[0][0] == 0
+    assert [first + size for first, size in firsts] == [first for first, _ in firsts[1:]] + [500]
+
+
+def test_rows_in_order_come_in_small_windows(monkeypatch):
+    monkeypatch.setattr("ordsvm.data.row_store.ORDERED_BYTES", 1000)
+    X, y = rows()
+    store = RowStore.from_blocks([(X, y)], block_bytes=200)
+    assert store._n_windows == 1
+    firsts = [(first, len(block)) for first, block in store.blocks()]
+    assert len(firsts) >= store.n_bytes / 1000
     assert [first + size for first, size in firsts] == [first for first, _ in firsts[1:]] + [500]
 
 

@@ -13,6 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, RowStore, certify
+from ordsvm.solvers.auto import LinearRows
 from tests.linear_cases import MACHINES, every_machine
 
 SMALL = {"block_bytes": 1 << 10, "window_bytes": 1 << 15}
@@ -136,6 +137,50 @@ def test_names_of_features_are_forgotten():
     model = LinearSVOR().fit(pd.DataFrame(X.toarray(), columns=list("abcde")), y)
     assert list(model.feature_names_in_) == list("abcde")
     assert not hasattr(model.fit(blocks(X, y)), "feature_names_in_")
+
+
+# Dense rows
+
+
+def dense_rows(n: int = 3000, n_features: int = 10):
+    X = np.random.default_rng(1).normal(size=(n, n_features))
+    return X.astype(np.float32), np.digitize(X @ np.linspace(-1, 1, n_features), [-1.0, 0.0, 1.0])
+
+
+@every_machine
+@pytest.mark.parametrize("solver", ["rank-dcd", "interior-point"])
+def test_dense_rows_make_the_same_machine(model, solver):
+    X, y = dense_rows()
+    store = RowStore.from_blocks(blocks(X, y))
+    assert store.is_dense
+    stored, in_memory = (model(solver=solver, C=0.01).fit(*data) for data in ((store,), (X, y)))
+    np.testing.assert_array_equal(weights_of(stored), weights_of(in_memory))
+    assert stored.result_.relative_gap <= 1e-3
+
+
+@every_machine
+def test_auto_takes_for_a_store_what_it_takes_in_memory(model):
+    for X, y in (dense_rows(), rows()):
+        assert model().fit(RowStore.from_blocks(blocks(X, y))).result_.solver == model().fit(X, y).result_.solver
+
+
+def test_the_interior_point_method_reads_rows_once_an_iteration():
+    class Counting(RowStore):
+        def _load(self, file, numbers):
+            self.n_loaded = getattr(self, "n_loaded", 0) + len(numbers)
+            return super()._load(file, numbers)
+
+    store = Counting.from_blocks(blocks(*dense_rows()), block_bytes=1 << 10, window_bytes=1 << 15)
+    model = LinearSVOR(C=100, tol=1e-6).fit(store)
+    assert model.result_.solver == "interior-point"
+    assert model.result_.converged
+    assert store.n_loaded == model.n_iter_ * len(store._blocks) + 8  # those that "auto" looks at
+
+
+def test_auto_keeps_to_few_dual_variables_for_rows_on_disk():
+    rows_of_a_billion = LinearRows(10**9, 50, 50.0, 1, 50.0, 1e-3, disk=200.0, n_duals=4)
+    assert not rows_of_a_billion.prefers_features()
+    assert rows_of_a_billion._replace(n_samples=10**7).prefers_features()
 
 
 # Limits

@@ -5,14 +5,15 @@ Arrays are float64 unless a name says otherwise; operators, indexing and `sum(ax
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib.util import find_spec
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 
 from ordsvm._typing import Floats
+from ordsvm.devices import has_fused_kernels
 
 Array = Any  # ndarray or tensor
 
@@ -21,6 +22,8 @@ class ArrayLibrary(Protocol):
     """Operations on the arrays of one library on one device."""
 
     fuses: bool  # whether Triton makes kernels for its device
+    queues: bool  # whether operations return before they are done
+    out_of_memory: type[Exception]  # what is raised where an array does not fit into memory
 
     def array(self, values: Any) -> Array:
         """A float64 array here, without a copy where it is one already."""
@@ -28,11 +31,17 @@ class ArrayLibrary(Protocol):
     def index(self, values: Any) -> Array:
         """An int64 array here."""
 
+    def span(self, begin: int, end: int) -> Array:
+        """begin, begin + 1, …, end − 1 as such an array."""
+
     def host(self, values: Array) -> Floats:
         """The same numbers as an ndarray."""
 
     def floats(self, *scalars: Array) -> list[float]:
         """Scalars as Python numbers, fetched together."""
+
+    def floats_later(self, *scalars: Array) -> Callable[[], list[float]]:
+        """The same, fetched while more is computed: what it returns waits for them, and for nothing begun since."""
 
     def zeros(self, *shape: int) -> Array: ...
 
@@ -59,7 +68,10 @@ class ArrayLibrary(Protocol):
         """A random order of the first so many numbers."""
 
     def cholesky(self, matrix: Array) -> Array | None:
-        """The lower factor; None where the matrix is not positive definite."""
+        """The lower factor, or that of every matrix of a stack; None where one is not positive definite."""
+
+    def inverse_of_lower(self, lower: Array) -> Array:
+        """The inverse of a lower triangular matrix, or of every one of a stack."""
 
     def solve_factored(self, lower: Array, right: Array) -> Array:
         """x with lower·lower'·x = right."""
@@ -70,11 +82,19 @@ class ArrayLibrary(Protocol):
     def solve_lower(self, lower: Array, right: Array) -> Array:
         """x with lower·x = right."""
 
+    def free_memory(self) -> float:
+        """Bytes; NaN where that is not known."""
+
+    def release(self) -> None:
+        """Gives memory back that is kept for arrays to come."""
+
 
 class NumpyLibrary:
     """NumPy."""
 
     fuses = False
+    queues = False
+    out_of_memory: type[Exception] = MemoryError
 
     def array(self, values: Any) -> Array:
         return np.asarray(values, dtype=np.float64)
@@ -82,11 +102,17 @@ class NumpyLibrary:
     def index(self, values: Any) -> Array:
         return np.asarray(values, dtype=np.int64)
 
+    def span(self, begin: int, end: int) -> Array:
+        return np.arange(begin, end)
+
     def host(self, values: Array) -> Floats:
         return np.asarray(values)
 
     def floats(self, *scalars: Array) -> list[float]:
         return [float(scalar) for scalar in scalars]
+
+    def floats_later(self, *scalars: Array) -> Callable[[], list[float]]:
+        return lambda: self.floats(*scalars)
 
     def zeros(self, *shape: int) -> Array:
         return np.zeros(shape)
@@ -124,6 +150,9 @@ class NumpyLibrary:
         except np.linalg.LinAlgError:
             return None
 
+    def inverse_of_lower(self, lower: Array) -> Array:
+        return np.linalg.inv(lower)
+
     def solve_factored(self, lower: Array, right: Array) -> Array:
         return scipy.linalg.cho_solve((lower, True), right, check_finite=False)
 
@@ -132,6 +161,12 @@ class NumpyLibrary:
 
     def solve_lower(self, lower: Array, right: Array) -> Array:
         return scipy.linalg.solve_triangular(lower, right, lower=True, check_finite=False)
+
+    def free_memory(self) -> float:
+        return math.nan
+
+    def release(self) -> None:
+        pass
 
 
 class TorchLibrary:
@@ -142,19 +177,43 @@ class TorchLibrary:
 
         self._torch = torch
         self.device = torch.device(device)
-        self.fuses = self.device.type == "cuda" and find_spec("triton") is not None
+        self.fuses = has_fused_kernels(self.device)
+        self.queues = self.device.type == "cuda"
+        self.out_of_memory: type[Exception] = torch.cuda.OutOfMemoryError
 
     def array(self, values: Any) -> Array:
-        return self._torch.as_tensor(values, dtype=self._torch.float64, device=self.device)
+        return self._there(values).to(self._torch.float64)  # float32 travels as such, and is widened there
 
     def index(self, values: Any) -> Array:
-        return self._torch.as_tensor(values, dtype=self._torch.int64, device=self.device)
+        return self._there(values).to(self._torch.int64)
+
+    def _there(self, values: Any) -> Array:
+        """On the device; work that is under way there is not waited for."""
+        return self._torch.as_tensor(values).to(self.device, non_blocking=True)
+
+    def span(self, begin: int, end: int) -> Array:
+        return self._torch.arange(begin, end, device=self.device)
 
     def host(self, values: Array) -> Floats:
         return values.cpu().numpy()
 
     def floats(self, *scalars: Array) -> list[float]:
         return self._torch.stack(scalars).tolist()
+
+    def floats_later(self, *scalars: Array) -> Callable[[], list[float]]:
+        together = self._torch.stack(scalars)
+        if not self.queues:
+            return together.tolist
+        fetched = self._torch.empty(len(scalars), dtype=together.dtype, pin_memory=True)
+        fetched.copy_(together, non_blocking=True)
+        event = self._torch.cuda.Event()
+        event.record()
+
+        def floats() -> list[float]:
+            event.synchronize()
+            return fetched.tolist()
+
+        return floats
 
     def zeros(self, *shape: int) -> Array:
         return self._torch.zeros(shape, dtype=self._torch.float64, device=self.device)
@@ -194,7 +253,11 @@ class TorchLibrary:
 
     def cholesky(self, matrix: Array) -> Array | None:
         lower, info = self._torch.linalg.cholesky_ex(matrix)
-        return lower if int(info) == 0 else None
+        return lower if not bool(info.any()) else None
+
+    def inverse_of_lower(self, lower: Array) -> Array:
+        eye = self.eye(lower.shape[-1]).expand(lower.shape)
+        return self._torch.linalg.solve_triangular(lower, eye, upper=False)
 
     def solve_factored(self, lower: Array, right: Array) -> Array:
         if right.ndim == 1:
@@ -206,3 +269,25 @@ class TorchLibrary:
 
     def solve_lower(self, lower: Array, right: Array) -> Array:
         return self._torch.linalg.solve_triangular(lower, right, upper=False)
+
+    def free_memory(self) -> float:
+        if self.device.type != "cuda":
+            return math.nan
+        kept = self._torch.cuda.memory_reserved(self.device) - self._torch.cuda.memory_allocated(self.device)
+        return float(self._torch.cuda.mem_get_info(self.device)[0] + kept)
+
+    def release(self) -> None:
+        if self.device.type == "cuda":
+            self._torch.cuda.empty_cache()
+
+    def less_than(self, amount: int, error: Exception) -> int:
+        """Half of what did not fit into memory, with room made for it."""
+        if amount <= 1:
+            raise MemoryError(f"{self.device} has no memory left for a single row: give device='cpu'.") from error
+        self.release()
+        return amount // 2
+
+
+def torch_library(device: str) -> TorchLibrary:
+    """torch on a device of devices.py, but for "cpu" and "auto"."""
+    return TorchLibrary(device.removeprefix("torch:"))

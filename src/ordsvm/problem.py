@@ -15,12 +15,13 @@ import sys
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordsvm._typing import Flags, Floats
-from ordsvm.thresholds import Levels, free_thresholds, ordered_thresholds
+from ordsvm.thresholds import MANY_LEVELS, Levels, free_thresholds, ordered_thresholds, sorted_near
 
 
 class Treatment(Enum):
@@ -60,6 +61,9 @@ class Hinges:
         length = max(column.size for column in given)
         columns = [column if column.size == length else np.broadcast_to(column, length) for column in given]
         keep = np.flatnonzero(columns[4] > 0)
+        if len(keep) == length and _ascends(columns[1], columns[0]):  # as most formulations make it: nothing to sort
+            kinds = (np.int32, np.int32, np.float64, np.float64, np.float64)
+            return cls(*(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)))
         order = keep[np.lexsort((columns[0][keep], columns[1][keep]))]
         return cls(
             sample=columns[0][order].astype(np.int32, copy=False),
@@ -321,13 +325,22 @@ def _penalized_minimiser(levels: Levels, below: float) -> float:
 
     It is the first level above which the slope is not negative any more, or lies before it, where the slope is 0.
     """
-    order = levels.level.argsort(kind="stable")
-    level, passed = levels.level[order], levels.cap[order].cumsum()
+    if len(levels.level) < MANY_LEVELS:
+        order = levels.level.argsort(kind="stable")
+        level, passed = levels.level[order], levels.cap[order].cumsum()
+    else:
+        level, passed = sorted_near(levels, below, slope=1.0)
     place = int((level + passed).searchsorted(below))
     between = below - float(passed[place - 1]) if place > 0 else below
     if abs(between) <= len(level) * sys.float_info.epsilon * below:
         between = 0.0  # a difference of equal sums: what rounding leaves of it would be the objective where that is 0
     return min(between, float(level[place])) if place < len(level) else between
+
+
+def _ascends(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Whether pairs are in order, by the first numbers and then by the second."""
+    rises = first[1:] > first[:-1]
+    return bool((rises | ((first[1:] == first[:-1]) & (second[1:] >= second[:-1]))).all())
 
 
 def _mu(gamma: Floats) -> Floats:

@@ -106,6 +106,8 @@ class FitResult:
         With early stopping, the place in history of the look whose model this is; None: it is the last one.
     solver_options : dict, default={}
         The options of the solver that ran.
+    device : str, default="cpu"
+        Where it ran: "cpu", or the GPU, such as "cuda".
     """
 
     status: str
@@ -121,6 +123,7 @@ class FitResult:
     history: tuple[Progress, ...] = field(default=(), repr=False)
     best_look: int | None = None
     solver_options: dict[str, Any] = field(default_factory=dict, repr=False)
+    device: str = "cpu"
 
     @property
     def converged(self) -> bool:

@@ -19,6 +19,10 @@ from ordsvm._typing import Floats, Ints
 
 RankRule = Literal["count", "first"]
 
+MANY_LEVELS = 20_000
+SAMPLED_LEVELS = 4096  # of these
+SAMPLING_ERROR = 400  # places, six standard errors of a quantile of the sample
+
 #: What the predicted rank (from 0) is. "count": Gu et al. 2020, h(x) = 1 + Σ_k I[f(x) > b_k], and the reduction of Lin
 #: & Li behind RedSVM. "first": Chu & Keerthi 2007, the smallest k with f(x) < b_k.
 RANK_RULES: dict[RankRule, str] = {
@@ -50,16 +54,39 @@ class Levels(NamedTuple):
 
 def minimisers(levels: Levels) -> tuple[float, float]:
     """The interval of minimisers; its ends are infinite where nothing holds the threshold back."""
-    order = np.argsort(levels.level, kind="stable")
-    level, passed = levels.level[order], levels.cap[order].cumsum()
     negative = levels.sign < 0
     n_negative = np.count_nonzero(negative)
-    below, rounding = (levels.cap * negative).sum(), 1e-12 * passed[-1:].sum()  # no BLAS: see problem._dot
+    below, rounding = (levels.cap * negative).sum(), 1e-12 * levels.cap.sum()  # no BLAS: see problem._dot
+    level, passed = sorted_near(levels, below)
     left = int(passed.searchsorted(below - rounding)) if n_negative > 0 else -1
     right = int(passed.searchsorted(below + rounding, side="right"))
     if n_negative < len(level):  # something holds the threshold from above, be it ever so weak
         right = min(right, len(level) - 1)
     return _at(level, left), _at(level, right)
+
+
+def sorted_near(levels: Levels, below: float, slope: float = 0.0) -> tuple[Floats, Floats]:
+    """Levels in ascending order with the sums of all caps up to each: where there are very many, only those around the
+    place where slope · level + sum passes `below`, which a sample of them tells.
+    """
+    level, cap = levels.level, levels.cap
+    if len(level) >= MANY_LEVELS:
+        step = len(level) // SAMPLED_LEVELS
+        order = level[::step].argsort()
+        drawn = level[::step][order]
+        place = int((slope * drawn + step * cap[::step][order].cumsum()).searchsorted(below))
+        low, high = place - SAMPLING_ERROR, place + SAMPLING_ERROR
+        if low >= 0 and high < len(drawn) and np.isfinite(drawn[[low, high]]).all():
+            before, inside = level < drawn[low], (level >= drawn[low]) & (level <= drawn[high])
+            passed, margin = float((cap * before).sum()), 1e-9 * float(cap.sum())
+            level, cap = level[inside], cap[inside]
+            order = level.argsort(kind="stable")
+            near, sums = level[order], passed + cap[order].cumsum()
+            if slope * near[0] + sums[0] < below - margin and slope * near[-1] + sums[-1] > below + margin:
+                return near, sums
+        level, cap = levels.level, levels.cap
+    order = level.argsort(kind="stable")
+    return level[order], cap[order].cumsum()
 
 
 def _at(level: Floats, place: int) -> float:

@@ -18,7 +18,7 @@ from ordsvm.checks import shortened
 LONGEST = 120  # characters of a description; a digest stands for the rest
 # Parameters that do not change what a fit ends at: limits, threads, memory and observers.
 LIMITS = frozenset({"callback", "time_limit", "max_iter"})
-FREE_TO_CHANGE = LIMITS | {"verbose", "n_threads", "n_jobs", "cache_size", "memory_limit", "warm_start"}
+FREE_TO_CHANGE = LIMITS | {"verbose", "n_threads", "n_jobs", "cache_size", "memory_limit", "warm_start", "device"}
 FREE_ELSEWHERE = frozenset({"verbose", "n_jobs"})  # of estimators of other libraries, whose limits may be their ends
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm._typing import Ints
 from ordsvm.checks import check_number, shortened
-from ordsvm.data.row_blocks import VALUE, Csr, StoredBlock, read_blocks
+from ordsvm.data.layouts import Arrays, DenseLayout, stored_layout
+from ordsvm.data.row_blocks import StoredBlock
 from ordsvm.data.spool import BlockSize, Spool
 from ordsvm.data.store_files import BLOCKS, LABELS, ROWS, WEIGHTS, StoreIndex, load_array, new_folder, save_array
 from ordsvm.data.svmlight import column_range, svmlight_blocks
@@ -24,6 +24,8 @@ from ordsvm.stopping import submit
 
 BLOCK_BYTES = 1 << 20  # read at once: enough for a disk
 WINDOW_BYTES = 1 << 27  # in memory at once: enough to mix rows from all over the store
+ORDERED_BYTES = 1 << 24  # of a window of rows in their order: the memory of the last one is used again
+SAMPLE_BLOCKS = 8  # that stand for all rows
 
 PathName = str | os.PathLike[str]
 ColumnRule = Callable[[Spool], tuple[int, int]]  # the first column and the number of features
@@ -64,13 +66,14 @@ class RowStore:
 
     Notes
     -----
-    Values are kept in float32. In memory are a window of rows that is worked on and one that is read meanwhile, each of
-    about `window_bytes`, besides labels, weights and what the solver keeps of a row. A window takes row blocks from all
-    over the store, others in every pass, so that rows may be in any order: sorted by label, for instance. For that it
-    has to hold many of them, a hundred by default.
+    Values are kept in float32, with their columns or, where the first block is dense and mostly not 0, without them. In
+    memory are a window of rows that is worked on and one that is read meanwhile, each of about `window_bytes`, besides
+    labels, weights and what the solver keeps of a row. For coordinate descent a window takes row blocks from all over
+    the store, others in every pass, so that rows may be in any order: sorted by label, for instance. For that it has to
+    hold many of them, a hundred by default.
 
-    `for X, y in store` gives the rows back, a window after the other, X as CSR matrix (and sample weights as a third
-    item, where there are any): to predict on, for instance.
+    `for X, y in store` gives the rows back, a window after the other, X as CSR matrix or, where the rows lie without
+    columns, as array (and sample weights as a third item, where there are any): to predict on, for instance.
 
     Examples
     --------
@@ -92,9 +95,10 @@ class RowStore:
         self.sample_weight = None if index.weights is None else load_array(folder / WEIGHTS, index.weights)
         self.n_samples, self.n_features = len(self.y), index.n_features
         self._index = index
+        self._layout = stored_layout(index.n_features, index.columns, index.first_column)
         self._blocks: Ints = load_array(folder / BLOCKS, index.blocks)  # a StoredBlock a row
         self._first_rows = np.concatenate([[0], np.cumsum(self._blocks[:, 1])])
-        self._n_windows = min(len(self._blocks), -(-self._n_bytes() // window_bytes))
+        self._n_windows = min(len(self._blocks), -(-self.n_bytes // window_bytes))
         self._unchecked = np.full(len(self._blocks), not is_temporary)
         self._is_open = True
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if is_temporary else None
@@ -230,8 +234,30 @@ class RowStore:
         """The number of stored values."""
         return int(self._blocks[:, 2].sum())
 
+    @property
+    def n_bytes(self) -> int:
+        """The size of the rows on disk."""
+        return self._layout.n_bytes(self.n_samples, self.n_values)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the rows lie without columns."""
+        return isinstance(self._layout, DenseLayout)
+
+    def sample(self) -> Any:
+        """Read some rows from all over the store.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (some rows, n_features)
+            The rows of a few row blocks.
+        """
+        numbers = np.unique(np.linspace(0, len(self._blocks) - 1, SAMPLE_BLOCKS).astype(np.int64))
+        _, rows = next(self._read([numbers]))
+        return self._layout.matrix(rows)
+
     def blocks(self) -> Iterator[tuple[int, _core.RowBlock]]:
-        """Read the rows in their order, a window after the other.
+        """Read the rows in their order, a small window after the other.
 
         Yields
         ------
@@ -240,8 +266,9 @@ class RowStore:
         block : Block
             The window, as the core takes it.
         """
-        for numbers, rows in self._read(self._windows_in_order()):
-            yield int(self._first_rows[numbers[0]]), self._core_block(rows)
+        n_windows = min(len(self._blocks), max(self._n_windows, -(-self.n_bytes // ORDERED_BYTES)))
+        for numbers, rows in self._read(self._windows_in_order(n_windows)):
+            yield int(self._first_rows[numbers[0]]), self._layout.core_block(rows)
 
     def shuffled(self, random: np.random.Generator) -> Iterator[tuple[Ints, _core.RowBlock]]:
         """Read the rows in random windows; every row is in one of them.
@@ -259,14 +286,13 @@ class RowStore:
             The window, as the core takes it.
         """
         for numbers, rows in self._read(self._random_windows(random)):
-            yield self._row_numbers(numbers), self._core_block(rows)
+            yield self._row_numbers(numbers), self._layout.core_block(rows)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         columns = [self.y] if self.sample_weight is None else [self.y, self.sample_weight]
-        for numbers, (starts, indices, values) in self._read(self._windows_in_order()):
+        for numbers, rows in self._read(self._windows_in_order(self._n_windows)):
             place = slice(self._first_rows[numbers[0]], self._first_rows[numbers[-1] + 1])
-            X = sp.csr_matrix((values, indices, starts), shape=(len(starts) - 1, self.n_features))
-            yield X, *(column[place] for column in columns)
+            yield self._layout.matrix(rows), *(column[place] for column in columns)
 
     def close(self) -> None:
         """Remove the rows if they lie in the temporary folder; the store cannot be read any more."""
@@ -284,13 +310,9 @@ class RowStore:
         size = f"{self.n_samples:,} rows x {self.n_features:,} features, {self.n_values:,} values"
         return f"RowStore({size}, in {str(self.folder)!r})"
 
-    def _n_bytes(self) -> int:
-        index = np.dtype(self._index.columns)
-        return self.n_values * (VALUE.itemsize + index.itemsize) + self.n_samples * index.itemsize
-
-    def _windows_in_order(self) -> list[Ints]:
-        """Ints of neighbouring blocks."""
-        return np.array_split(np.arange(len(self._blocks)), self._n_windows)
+    def _windows_in_order(self, n_windows: int) -> list[Ints]:
+        """Numbers of neighbouring blocks."""
+        return np.array_split(np.arange(len(self._blocks)), n_windows)
 
     def _random_windows(self, random: np.random.Generator) -> list[Ints]:
         """One row block from every stretch of the store goes to every window: each is a fair sample of all rows."""
@@ -304,11 +326,7 @@ class RowStore:
         """Of all rows of some blocks."""
         return np.concatenate([np.arange(*self._first_rows[number : number + 2]) for number in numbers])
 
-    def _core_block(self, rows: Csr) -> _core.RowBlock:
-        starts, columns, values = rows
-        return _core.csr_row_block(values, columns, starts, self.n_features)
-
-    def _read(self, windows: Sequence[Ints]) -> Iterator[tuple[Ints, Csr]]:
+    def _read(self, windows: Sequence[Ints]) -> Iterator[tuple[Ints, Arrays]]:
         """Windows one after the other; a thread reads the next one while the caller works on this one."""
         if not self._is_open:
             raise ValueError("The row store is closed: open or write it anew.")
@@ -326,15 +344,13 @@ class RowStore:
         except OSError as error:
             raise self._unreadable(error) from None
 
-    def _load(self, file: BinaryIO, numbers: Ints) -> Csr:
+    def _load(self, file: BinaryIO, numbers: Ints) -> Arrays:
         stored = [StoredBlock(*block) for block in self._blocks[numbers].tolist()]
         try:
-            rows = read_blocks(file, stored, np.dtype(self._index.columns), self._unchecked[numbers].tolist())
+            rows = self._layout.read(file, stored, self._unchecked[numbers].tolist())
         except OSError as error:
             raise self._unreadable(error) from None
         self._unchecked[numbers] = False
-        if self._index.first_column:
-            rows[1][:] -= self._index.first_column
         return rows
 
     def _unreadable(self, error: OSError) -> OSError:
@@ -347,7 +363,7 @@ def write_index(place: Path, spool: Spool, first_column: int, n_features: int, d
     index = StoreIndex(
         n_features=n_features,
         first_column=first_column,
-        columns=spool.index.name,
+        columns=spool.layout.columns,
         blocks=save_array(place / BLOCKS, np.array(spool.blocks, dtype=np.int64)),
         labels=save_array(place / LABELS, spool.labels()),
         weights=None if weights is None else save_array(place / WEIGHTS, weights),

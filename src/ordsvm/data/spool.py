@@ -13,10 +13,10 @@ from sklearn.utils import check_array, check_consistent_length
 from ordsvm._typing import Floats, Ints
 from ordsvm.checkpoint import State
 from ordsvm.checks import as_floats, check_number, shortened
-from ordsvm.data.row_blocks import VALUE, StoredBlock, end_of, write_block
+from ordsvm.data.layouts import INT32_MAX, Arrays, CsrLayout, DenseLayout, Layout, smaller_layout
+from ordsvm.data.row_blocks import VALUE, StoredBlock, write_block
 from ordsvm.labels import label_array, ordered_dtype_categories
 
-INT32_MAX = np.iinfo(np.int32).max
 LARGEST = 1e15  # of the values: rows that are longer can't be computed with
 
 
@@ -34,23 +34,22 @@ class BlockSize:
 
 
 class Spool:
-    """Rows on their way into a file. Labels and weights stay in memory: training needs them there."""
+    """Rows on their way into a file. Labels and weights stay in memory: training needs them there.
+
+    The first block with rows decides the layout: dense where that takes less space than CSR.
+    """
 
     def __init__(self, file: BinaryIO, size: BlockSize) -> None:
         self.blocks: list[StoredBlock] = []
         self.n_features = 0
         self.n_samples = 0
+        self.layout: Layout = CsrLayout.of_width(0)
         self.lowest_column, self.highest_column = INT32_MAX, -1
         self._labels: list[NDArray[Any]] = []
         self._weights: list[Floats] = []
         self._file, self._size = file, size
         self._received = 0
         self._start_block()
-
-    @property
-    def index(self) -> np.dtype:
-        """The type of columns and starts."""
-        return np.dtype(np.int32 if self.n_features <= INT32_MAX else np.int64)
 
     def add(self, block: Any) -> None:
         """A tuple (X, y) or (X, y, sample_weight)."""
@@ -64,10 +63,11 @@ class Spool:
             weights = _checked_weights(weight, X, self._weights, is_first=not self._labels)
         except (TypeError, ValueError) as error:
             raise type(error)(f"Block {self._received} (from row {self.n_samples} on): {error}") from None
-        self.n_features = X.shape[1]
+        if self.n_samples == 0:
+            self.n_features, self.layout = X.shape[1], smaller_layout(X)
         self._labels.append(labels)
         self._weights.extend(weights)
-        self._add_rows(X)
+        self._add_rows(self.layout.taken(X))
 
     def finish(self) -> None:
         """Writes the rest."""
@@ -80,7 +80,8 @@ class Spool:
         """What has come so far, all of it written; `restore` of another spool on the same file goes on from it."""
         if self._rows:
             self._write_block()
-        facts = {"n_features": self.n_features, "received": self._received}
+        dense = isinstance(self.layout, DenseLayout)
+        facts = {"n_features": self.n_features, "received": self._received, "dense": dense}
         columns = {"lowest": int(self.lowest_column), "highest": int(self.highest_column)}
         arrays = {"blocks": np.array(self.blocks, dtype=np.int64).reshape(-1, len(StoredBlock._fields))}
         if self._labels:
@@ -98,7 +99,9 @@ class Spool:
         self._labels = [arrays["labels"]] if "labels" in arrays else []
         self._weights = [arrays["weights"]] if "weights" in arrays else []
         self.n_samples = sum(block.n_rows for block in self.blocks)
-        self._file.truncate(end_of(self.blocks, self.index))
+        is_dense = bool(facts.get("dense"))
+        self.layout = DenseLayout(self.n_features) if is_dense else CsrLayout.of_width(self.n_features)
+        self._file.truncate(self._written())
         self._file.seek(0, 2)
 
     def labels(self) -> NDArray[Any]:
@@ -107,17 +110,24 @@ class Spool:
     def weights(self) -> Floats | None:
         return np.concatenate(self._weights) if self._weights else None
 
-    def _add_rows(self, X: sp.csr_array) -> None:
+    def _written(self) -> int:
+        """Where the last block ends in the file."""
+        if not self.blocks:
+            return 0
+        last = self.blocks[-1]
+        return last.offset + self.layout.n_bytes(last.n_rows, last.n_values)
+
+    def _add_rows(self, X: Any) -> None:
         self.n_samples += X.shape[0]
-        self.lowest_column = min(self.lowest_column, int(X.indices.min(initial=INT32_MAX)))
-        self.highest_column = max(self.highest_column, int(X.indices.max(initial=-1)))
-        index = self.index.itemsize
-        ends = index * np.arange(X.shape[0] + 1) + (index + VALUE.itemsize) * X.indptr.astype(np.int64)  # in bytes
-        first = 0
+        if sp.issparse(X):
+            self.lowest_column = min(self.lowest_column, int(X.indices.min(initial=INT32_MAX)))
+            self.highest_column = max(self.highest_column, int(X.indices.max(initial=-1)))
+        ends, first = self.layout.ends(X), 0
         while first < X.shape[0]:
             last = self._last_that_fits(ends, first)
             if last > first:
-                self._take(X, first, last)
+                self._parts.append(self.layout.part(X, first, last))
+                self._rows += last - first
                 self._bytes += int(ends[last] - ends[first])
                 first = last
             else:
@@ -130,24 +140,13 @@ class Spool:
             last = min(last, first + int(self._size.rows) - self._rows)
         return max(last, first + 1) if self._rows == 0 else last
 
-    def _take(self, X: sp.csr_array, first: int, last: int) -> None:
-        """Copies: the arrays are the caller's, who may use them again."""
-        part = slice(X.indptr[first], X.indptr[last])
-        self._lengths.append(np.diff(X.indptr[first : last + 1]))
-        self._columns.append(X.indices[part].astype(self.index))
-        self._values.append(X.data[part].copy())
-        self._rows += last - first
-
     def _write_block(self) -> None:
-        starts = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths))]).astype(self.index)
-        columns, values = np.concatenate(self._columns), np.concatenate(self._values)
+        n_rows, arrays = self._rows, self.layout.joined(self._parts)
         self._start_block()
-        self.blocks.append(write_block(self._file, starts, columns, values))
+        self.blocks.append(write_block(self._file, n_rows, arrays[-1].size, arrays))
 
     def _start_block(self) -> None:
-        self._lengths: list[NDArray] = []
-        self._columns: list[NDArray] = []
-        self._values: list[NDArray] = []
+        self._parts: list[Arrays] = []
         self._rows = self._bytes = 0
 
 
@@ -157,13 +156,14 @@ def _parts(block: Any) -> tuple[Any, Any, Any]:
     return (*block, None) if len(block) == 2 else block
 
 
-def _checked_rows(X: Any, n_features: int) -> sp.csr_array:
-    """CSR in float32, as wide as the blocks before."""
+def _checked_rows(X: Any, n_features: int) -> Any:
+    """Dense or CSR in float32, as wide as the blocks before."""
     with np.errstate(over="ignore"):  # what does not fit float32 becomes infinite, and that is an error
-        X = sp.csr_array(check_array(X, accept_sparse="csr", dtype=VALUE, ensure_min_samples=0, input_name="X"))
+        X = check_array(X, accept_sparse="csr", dtype=VALUE, ensure_min_samples=0, input_name="X")
     if n_features and X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features, the blocks before it have {n_features}: give all the same.")
-    if max(X.data.max(initial=0.0), -X.data.min(initial=0.0)) > LARGEST:
+    values = X.data if sp.issparse(X) else X
+    if max(values.max(initial=0.0), -values.min(initial=0.0)) > LARGEST:
         raise ValueError(f"X holds values above {LARGEST:g}, too large to compute with: scale the features.")
     return X
 

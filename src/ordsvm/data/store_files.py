@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from ordsvm.files import bring_to_disk, write_durably
 
 ROWS, BLOCKS, LABELS, WEIGHTS, INDEX = "rows.bin", "blocks.npy", "labels.npy", "weights.npy", "store.json"
-VERSION = 1
+VERSION, DENSE_VERSION = 1, 2
 
 
 @dataclass(frozen=True)
 class StoreIndex:
     """The shape of the rows, the number of their first column, the type of columns, and what the files contain.
 
+    columns: empty where rows are dense, and lie without columns; such stores are of version 2, others of version 1.
     blocks, labels, weights: checksums of the files; weights is None where there are none.
     """
 
@@ -38,7 +39,7 @@ class StoreIndex:
 
     def write(self, folder: Path, durably: bool = False) -> None:
         """Makes a store of the folder; `durably`: the files that it describes are on the disk before."""
-        text = json.dumps({"format": "rows of ordsvm", "version": VERSION} | asdict(self)) + "\n"
+        text = json.dumps({"format": "rows of ordsvm", "version": self._version()} | asdict(self)) + "\n"
         if durably:
             bring_to_disk(*(path for name in (BLOCKS, LABELS, WEIGHTS) if (path := folder / name).exists()))
             write_durably(folder / INDEX, [text.encode()])
@@ -52,12 +53,16 @@ class StoreIndex:
         try:
             fields = json.loads((folder / INDEX).read_text(encoding="utf-8"))
             version = fields.pop("version") if fields.pop("format") == "rows of ordsvm" else None
-            index = cls(**fields) if version == VERSION else None
+            index = cls(**fields) if version in (VERSION, DENSE_VERSION) else None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ValueError(f"{str(folder / INDEX)!r} is damaged: write the store anew.") from None
         if index is None:
-            raise ValueError(f"{str(folder / INDEX)!r} is of version {version}, not {VERSION}: write the store anew.")
+            versions = f"{VERSION} or {DENSE_VERSION}"
+            raise ValueError(f"{str(folder / INDEX)!r} is of version {version}, not {versions}: write the store anew.")
         return index
+
+    def _version(self) -> int:
+        return VERSION if self.columns else DENSE_VERSION
 
 
 def save_array(path: Path, array: NDArray[Any]) -> int:

@@ -30,8 +30,9 @@ class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
         Seconds, checked after every round; training stops with a usable model and a `ConvergenceWarning`.
-    solver : {"auto", "cocoa"} or CoCoA, default="auto"
-        A name, or an options object.
+    solver : {"auto", "cocoa", "interior-point"} or solver object, default="auto"
+        A name, or an options object: `CoCoA` for many features, above all sparse ones, `LinearInteriorPoint` for many
+        samples of few features, whatever C and the number of workers.
     warm_start : bool, default=False
         Not possible: True is an error.
     callback : callable or None, default=None
@@ -65,7 +66,8 @@ class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
     See Also
     --------
     ordsvm.LinearSVOR : The same for rows in memory, or on disk.
-    CoCoA : Options of the solver.
+    CoCoA : Options of the solver for many features.
+    ordsvm.LinearInteriorPoint : Options of the solver for few features.
 
     Examples
     --------
@@ -116,8 +118,9 @@ class LinearNPSVOR(DistributedMachine, estimators.LinearNPSVOR):
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
         Seconds, checked after every round; training stops with a usable model and a `ConvergenceWarning`.
-    solver : {"auto", "cocoa"} or CoCoA, default="auto"
-        A name, or an options object.
+    solver : {"auto", "cocoa", "interior-point"} or solver object, default="auto"
+        A name, or an options object: `CoCoA` for many features, above all sparse ones, `LinearInteriorPoint` for many
+        samples of few features, whatever C and the number of workers.
     warm_start : bool, default=False
         Not possible: True is an error.
     callback : callable or None, default=None
@@ -149,7 +152,8 @@ class LinearNPSVOR(DistributedMachine, estimators.LinearNPSVOR):
     See Also
     --------
     ordsvm.LinearNPSVOR : The same for rows in memory, or on disk.
-    CoCoA : Options of the solver.
+    CoCoA : Options of the solver for many features.
+    ordsvm.LinearInteriorPoint : Options of the solver for few features.
 
     Examples
     --------
@@ -188,8 +192,9 @@ class LinearSVC(DistributedMachine, estimators.LinearSVC):
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
         Seconds, checked after every round; training stops with a usable model and a `ConvergenceWarning`.
-    solver : {"auto", "cocoa"} or CoCoA, default="auto"
-        A name, or an options object.
+    solver : {"auto", "cocoa", "interior-point"} or solver object, default="auto"
+        A name, or an options object: `CoCoA` for many features, above all sparse ones, `LinearInteriorPoint` for many
+        samples of few features, whatever C and the number of workers.
     warm_start : bool, default=False
         Not possible: True is an error.
     callback : callable or None, default=None
@@ -221,7 +226,8 @@ class LinearSVC(DistributedMachine, estimators.LinearSVC):
     See Also
     --------
     ordsvm.LinearSVC : The same for rows in memory, or on disk.
-    CoCoA : Options of the solver.
+    CoCoA : Options of the solver for many features.
+    ordsvm.LinearInteriorPoint : Options of the solver for few features.
 
     Examples
     --------
@@ -260,8 +266,9 @@ class LinearSVR(DistributedMachine, estimators.LinearSVR):
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
         Seconds, checked after every round; training stops with a usable model and a `ConvergenceWarning`.
-    solver : {"auto", "cocoa"} or CoCoA, default="auto"
-        A name, or an options object.
+    solver : {"auto", "cocoa", "interior-point"} or solver object, default="auto"
+        A name, or an options object: `CoCoA` for many features, above all sparse ones, `LinearInteriorPoint` for many
+        samples of few features, whatever C and the number of workers.
     warm_start : bool, default=False
         Not possible: True is an error.
     callback : callable or None, default=None
@@ -291,7 +298,8 @@ class LinearSVR(DistributedMachine, estimators.LinearSVR):
     See Also
     --------
     ordsvm.LinearSVR : The same for rows in memory, or on disk.
-    CoCoA : Options of the solver.
+    CoCoA : Options of the solver for many features.
+    ordsvm.LinearInteriorPoint : Options of the solver for few features.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
@@ -17,6 +18,8 @@ from ordsvm.estimators.base import readable
 from ordsvm.estimators.validation import check_magnitude, check_sample_weight, check_targets, weights_or_none
 from ordsvm.labels import label_array, ordered_dtype_categories, rank_codes
 from ordsvm.solvers.linear.solve import SampleColumns, reach_of, squared_norms
+
+SHARES = (np.arange(16) + 0.5) / 16  # of the targets of a block, below the quantiles that stand for all of them
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,11 @@ class Partition:
 
 @dataclass(frozen=True)
 class Summary:
-    """The part of a partition that the formulation depends on: its size, and its labels with their total weights."""
+    """The part of a partition that formulation and solver depend on: its size, its labels with their total weights.
+
+    squares     the sum of the squares of all values
+    quantiles   of the targets
+    """
 
     n_samples: int
     n_features: int
@@ -39,6 +46,8 @@ class Summary:
     labels: NDArray[Any]
     counts: Ints
     weights: Floats
+    squares: float
+    quantiles: Floats
     categories: list[Any] | None
 
 
@@ -107,8 +116,16 @@ def summary(partition: Partition, is_regression: bool) -> Summary:
         labels=labels,
         counts=np.bincount(codes, minlength=len(labels)),
         weights=np.bincount(codes, weight, len(labels)).astype(np.float64),
+        squares=_squares(X),
+        quantiles=np.quantile(y, SHARES) if is_regression and len(y) else np.zeros(0),
         categories=partition.categories,
     )
+
+
+def _squares(X: Any) -> float:
+    values = X.data if sp.issparse(X) else X.ravel()
+    with np.errstate(over="ignore"):
+        return float(np.vdot(values, values))
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:

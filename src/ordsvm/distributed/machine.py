@@ -17,17 +17,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm.checks import shortened
 from ordsvm.distributed.cluster import assigned, connected, refuse_checkpoint, slots
 from ordsvm.distributed.copies import release
-from ordsvm.distributed.loading import Coding, Summary, assemble, load, summary
+from ordsvm.distributed.feature_rounds import DistributedNewton
+from ordsvm.distributed.loading import SHARES, Coding, Summary, assemble, load, summary
 from ordsvm.distributed.partitions import Block, blocks_of, is_distributed, map_blocks
-from ordsvm.distributed.rounds import Place, Rounds
+from ordsvm.distributed.rounds import Rounds
 from ordsvm.distributed.shard import Job
-from ordsvm.distributed.solution import solution_of, what_predicts
+from ordsvm.distributed.shards import Place, Shards
+from ordsvm.distributed.solution import solution_of, what_predicts, with_duals
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask, check_target, formulate
 from ordsvm.estimators.validation import check_seed, class_weights
 from ordsvm.labels import Ranks
+from ordsvm.linear_problem import ThresholdTable
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
 from ordsvm.solvers.linear.cocoa import CoCoA
+from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import FINEST_FLOAT
 from ordsvm.solvers.solution import LinearSolution
 
@@ -38,7 +42,7 @@ class DistributedMachine(LinearMachine):
     The problem, the parameters and what is left after training are those of the machine of the same name in ordsvm,
     except for these:
 
-    solver : "auto", "cocoa" or `CoCoA`; n_iter_ counts passes of every worker over its own rows
+    solver : "auto", "cocoa", "interior-point" or their options; n_iter_ counts passes of every worker over its own rows
     n_threads : shards a worker, at most; None is one for every thread it has
     time_limit, callback : looked at after every round; the gap of every `Progress` is proved
     warm_start : not possible
@@ -92,9 +96,28 @@ class DistributedMachine(LinearMachine):
         job = self._job(task, summaries)
         numbers = self._divided(client, loaded, summaries)
         places = [_place(client, job, coding, worker, [loaded[n] for n in own]) for worker, own in numbers]
-        with closing(Rounds(client, job, places, self._solver_options(), self._control())) as rounds:
-            status, state = rounds.run()
-            return solution_of(rounds, task, status, state, [own for _, own in numbers])
+        solver, blocks = self._solver_options(self._rows_on(len(places), task, summaries)), [own for _, own in numbers]
+        with closing(Shards(client, places)) as shards:
+            if isinstance(solver, LinearInteriorPoint):
+                own = FeatureTask(task.table, task.labels, task.weight, task.targets, job.intercept, job.squared)
+                newton = DistributedNewton(shards, job, own, self._control())
+                return with_duals(task, newton.solve(), shards, job, newton.betas(), blocks)
+            with closing(Rounds(shards, job, solver, self._control())) as rounds:
+                return solution_of(rounds, task, *rounds.run(), blocks)
+
+    def _rows_on(self, n_shards: int, task: LinearTask, summaries: Sequence[Summary]) -> LinearRows:
+        """What the rows are like, for "auto"."""
+        n_samples, n_values = (sum(getattr(part, name) for part in summaries) for name in ("n_samples", "n_values"))
+        C = task.widths().max() * sum(part.weights.sum() for part in summaries) / n_samples
+        return LinearRows(
+            n_samples,
+            summaries[0].n_features,
+            n_values / n_samples,
+            n_vectors=1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes,
+            stiffness=float(C) * sum(part.squares for part in summaries) / n_samples,
+            tol=self._tolerance(None),
+            n_shards=n_shards,
+        )
 
     def predict(self, X: Any) -> Any:
         """Predict the label or target of every row.
@@ -141,22 +164,21 @@ class DistributedMachine(LinearMachine):
             raise ValueError("warm_start=True is not possible with distributed rows: leave it out.")
 
     def _choose_solver(self, seed: int | None = None, rows: LinearRows | None = None) -> Any:
-        if is_auto(self.solver):
-            solver = auto(Work("distributed"))
+        solver = auto(Work("distributed", rows=rows)) if is_auto(self.solver) else self.solver
+        if isinstance(solver, str):
+            solver = next((kind() for kind in (CoCoA, LinearInteriorPoint) if kind.name == solver), solver)
+        if isinstance(solver, LinearInteriorPoint):
+            return solver
+        if isinstance(solver, CoCoA):
             return solver if seed is None else replace(solver, seed=seed)
-        if isinstance(self.solver, CoCoA):
-            return self.solver if seed is None else replace(self.solver, seed=seed)
-        if isinstance(self.solver, str) and self.solver == CoCoA.name:
-            return CoCoA() if seed is None else CoCoA(seed=seed)
         raise ValueError(
-            f"solver={shortened(self.solver)} is not for distributed rows: give 'auto', 'cocoa' or options such as "
-            "CoCoA()."
+            f"solver={shortened(self.solver)} is not for distributed rows: give 'auto', 'cocoa', 'interior-point' or "
+            "options such as CoCoA()."
         )
 
-    def _solver_options(self) -> CoCoA:
-        return self._choose_solver(
-            None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
-        )
+    def _solver_options(self, rows: LinearRows) -> CoCoA | LinearInteriorPoint:
+        seed = None if self.random_state is None else int(check_seed(self.random_state).randint(2**31))
+        return self._choose_solver(seed, rows)
 
     def _loaded(self, client: Client, blocks: Sequence[Block]) -> tuple[list[Future], list[Summary]]:
         """Blocks with rows, checked and kept where Dask has put them, and what they contain."""
@@ -179,10 +201,15 @@ class DistributedMachine(LinearMachine):
         validate_data(self, np.empty((0, widths[0])) if sample is None else sample, skip_check_array=True)
 
     def _formulated(self, summaries: Sequence[Summary]) -> tuple[LinearTask, Coding]:
-        """The problem, formulated as if there were one sample of every class, with the weight of all."""
+        """The problem, formulated as if there were one sample of every class, with the weight of all.
+
+        In regression, as if the targets were their quantiles in every block.
+        """
         weights = np.concatenate([part.weights for part in summaries])
         if is_regressor(self):
-            task = self._formulate(np.empty((len(weights), 1)), np.zeros(len(weights)), weights)
+            targets = np.concatenate([part.quantiles for part in summaries])
+            weights = np.repeat(weights / len(SHARES), len(SHARES))
+            task = self._formulate(np.empty((len(weights), 1)), targets, weights)
             return task, Coding(None, np.zeros(1, dtype=np.int32), np.ones(1))
         plain = clone(self).set_params(class_weight=None)
         given = [part.categories for part in summaries if part.categories is not None]
@@ -203,6 +230,7 @@ class DistributedMachine(LinearMachine):
             intercept=bool(self.fit_intercept),
             squared=self._is_squared(),
             precise=self._tolerance(None) < FINEST_FLOAT,
+            n_samples=sum(part.n_samples for part in summaries),
         )
 
     def _divided(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, Self
 
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from dask.delayed import delayed
 from distributed import Client, Future
 from sklearn.base import BaseEstimator, clone
-from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -21,6 +22,7 @@ from ordsvm.distributed.estimators import LinearSVOR
 from ordsvm.distributed.machine import DistributedMachine
 from ordsvm.distributed.partitions import blocks_of, is_distributed, map_blocks
 from ordsvm.estimators.validation import check_seed
+from ordsvm.kernels import Custom, NystroemMap, make_kernel
 from ordsvm.result import FitResult
 
 KERNELS = ("rbf", "poly", "sigmoid", "laplacian", "linear")
@@ -29,15 +31,15 @@ KERNELS = ("rbf", "poly", "sigmoid", "laplacian", "linear")
 class NystroemMachine(BaseEstimator):
     """A kernel machine on distributed rows, approximately: a Nyström map to features, then a linear machine.
 
-    The map (scikit-learn's `Nystroem`) is made from rows drawn from all blocks, applied to every block where it lies,
-    and a linear machine is trained on what comes out.
+    The map, that of `ordsvm.NystroemSVOR`, is made from rows drawn from all blocks, applied to every block where it
+    lies, and a linear machine is trained on what comes out.
 
     Parameters
     ----------
     machine : estimator of ordsvm.distributed or None, default=None
         The linear machine, with its C, tol and other parameters; None is LinearSVOR().
     kernel : {"rbf", "poly", "sigmoid", "laplacian", "linear"} or callable, default="rbf"
-        As in scikit-learn's Nystroem.
+        As in scikit-learn's Nystroem: a callable takes two samples and returns a number.
     gamma : float or None, default=None
         Of the "rbf", "poly", "sigmoid" and "laplacian" kernels; None is 1 / n_features.
     degree : float, default=3
@@ -53,8 +55,8 @@ class NystroemMachine(BaseEstimator):
     ----------
     machine_ : estimator of ordsvm.distributed
         The trained linear machine.
-    map_ : sklearn.kernel_approximation.Nystroem
-        The fitted map.
+    map_ : NystroemMap
+        The map; `map_.transform(X)` are the features.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -63,6 +65,7 @@ class NystroemMachine(BaseEstimator):
     See Also
     --------
     ordsvm.distributed.LinearSVOR : The linear machine by itself.
+    ordsvm.NystroemSVOR : The same for rows in memory, with a bound on what the approximation costs.
     ordsvm.SVOR : The exact kernel machine, for rows in memory.
 
     Notes
@@ -90,7 +93,7 @@ class NystroemMachine(BaseEstimator):
     """
 
     machine_: DistributedMachine
-    map_: Nystroem
+    map_: NystroemMap
 
     def __init__(
         self,
@@ -158,7 +161,7 @@ class NystroemMachine(BaseEstimator):
             rows = [block.X if isinstance(block.X, Future) else client.compute(block.X) for block in blocks]
             sample = self._drawn(client, rows)
             validate_data(self, sample, skip_check_array=True)
-            self.map_ = self._new_map(sample.shape[0]).fit(sample)
+            self.map_ = self._new_map(sample)
             mapped = [delayed(_mapped)(self.map_, block) for block in rows]
             del rows
             labels = None if y is None else [block.y for block in blocks]
@@ -234,13 +237,11 @@ class NystroemMachine(BaseEstimator):
         check_number("n_components", self.n_components, "a whole number from 1 on", lambda n: n >= 1 and n == int(n))
         check_seed(self.random_state)
 
-    def _new_map(self, n_rows: int) -> Nystroem:
-        if callable(self.kernel) or self.kernel == "linear":
-            return Nystroem(kernel=self.kernel, n_components=n_rows, random_state=0)
-        shape = {"gamma": self.gamma}
-        shape |= {"coef0": self.coef0} if self.kernel in ("poly", "sigmoid") else {}
-        shape |= {"degree": self.degree} if self.kernel == "poly" else {}
-        return Nystroem(kernel=self.kernel, n_components=n_rows, random_state=0, **shape)
+    def _new_map(self, sample: Any) -> NystroemMap:
+        if callable(self.kernel):
+            return NystroemMap.of(Custom(partial(pairwise_kernels, metric=self.kernel)), sample)
+        gamma = 1.0 / sample.shape[1] if self.gamma is None else float(self.gamma)
+        return NystroemMap.of(make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree)), sample)
 
     def _drawn(self, client: Client, rows: Sequence[Future]) -> Any:
         """Rows of all blocks, each as likely as any other."""
@@ -270,11 +271,7 @@ def _some(block: Any, numbers: np.ndarray) -> Any:
     return X[numbers]
 
 
-def _mapped(kernel_map: Nystroem, block: Any) -> Any:
+def _mapped(kernel_map: NystroemMap, block: Any) -> Any:
     """The rows in the features of the map; with labels and weights if these came along."""
-    X = _rows_of(block)
-    if X.shape[0] == 0:
-        made = np.empty((0, len(kernel_map.component_indices_)), dtype=np.float32)
-    else:
-        made = kernel_map.transform(X).astype(np.float32)
+    made = kernel_map.transform(check_array(_rows_of(block), accept_sparse="csr", ensure_min_samples=0), np.float32)
     return (made, *block[1:]) if isinstance(block, tuple) else made

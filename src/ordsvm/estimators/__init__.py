@@ -6,6 +6,8 @@ from ordsvm.estimators.linear_svc import LinearSVC
 from ordsvm.estimators.linear_svor import LinearSVOR
 from ordsvm.estimators.linear_svr import LinearSVR
 from ordsvm.estimators.npsvor import NPSVOR
+from ordsvm.estimators.nystroem_ordinal import NystroemNPSVOR, NystroemSVOR
+from ordsvm.estimators.nystroem_others import NystroemSVC, NystroemSVR
 from ordsvm.estimators.rounded import RoundedRegressor
 from ordsvm.estimators.svc import SVC
 from ordsvm.estimators.svr import SVR
@@ -22,6 +24,10 @@ __all__ = [
     "LinearSVC",
     "LinearSVOR",
     "LinearSVR",
+    "NystroemNPSVOR",
+    "NystroemSVC",
+    "NystroemSVOR",
+    "NystroemSVR",
     "RedSVM",
     "RoundedRegressor",
     "ShashuaLevinSVOR",

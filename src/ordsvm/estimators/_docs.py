@@ -82,6 +82,10 @@ KERNEL = (
         Whether to write a line about the progress to stderr several times a second.
     n_threads : int or None, default=None
         Threads of prediction and of the solvers that take several; None is every core that this process may use.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where it trains and predicts: "cuda" is a GPU (`pip install "ordsvm[gpu]"`), "cuda:1" the second one, "auto" a
+        GPU where there is one and the problem is large enough. On a device solver="auto" is "proximal-newton", and a
+        tensor to predict gives a tensor back.
     early_stopping : bool, default=False
         Whether to stop when the mean absolute error of validation samples no longer falls. A run that this, max_iter,
         time_limit or the callback cuts short leaves the model of the look with the least error; a run that converges,
@@ -122,7 +126,7 @@ LINEAR = (
         Whether there is an intercept. It is penalised: with features far from 0, centre them.
     tol : float or None, default=None
         Training stops when the relative duality gap is at most this; None is 1e-3 for dense samples and 0.01 for sparse
-        ones and for rows on disk. The weights are then within √(2 · result_.gap) of the optimal ones.
+        ones, in memory and on disk. The weights are then within √(2 · result_.gap) of the optimal ones.
     max_iter : int, default=1000
         The largest number of passes over the samples; -1 for no limit.
     solver : {"auto", "rank-dcd", "interior-point"} or solver object, default="auto"
@@ -136,6 +140,46 @@ LINEAR = (
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
     n_iter_ : int
         Passes over the samples.
+"""
+)
+
+NYSTROEM = (
+    LINEAR
+    + """
+    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
+        A callable takes two sets of samples and returns the matrix of kernel values between them.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels but the linear one, as in scikit-learn.
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant term of the polynomial and sigmoid kernels.
+    landmarks : {"uniform", "leverage"}, default="uniform"
+        How the samples are drawn that the map is made of: each as likely as any other, or by approximate ridge leverage
+        scores, which prefer samples unlike the others, for half as much time again as the map takes.
+    n_landmarks : int or "auto", default="auto"
+        How many, at most as many as there are samples. "auto": as many as `memory` allows, and no more than the larger
+        of 300 and 4√n_samples.
+    memory : float, default=1000
+        Megabytes for the features of the training samples, of X's type, where n_landmarks is "auto".
+    solver : {"interior-point", "rank-dcd", "auto"} or solver object, default="interior-point"
+        A name, or an options object: `LinearInteriorPoint` or `RankDCD`.
+    max_iter : int, default=1000
+        The largest number of passes over the features; -1 for no limit.
+    time_limit : float or None, default=None
+        Seconds of training, after the features are made; it then stops with a usable model and a `ConvergenceWarning`.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks; None is the same every time.
+    kernel_ : Kernel
+        The kernel, with the gamma that was used.
+    landmarks_ : {ndarray, CSR array} of shape (n_landmarks, n_features_in_)
+        The landmarks.
+    projection_ : ndarray of shape (n_landmarks, n_components)
+        Features of x are k(x, landmarks_) @ projection_.
+    approximation_ : NystroemError
+        How far this machine is from the exact kernel machine: residuals, and bounds on its objective.
+    result_ : FitResult
+        How training ended, with the duality gap that proves how good the model is for the approximate kernel.
 """
 )
 

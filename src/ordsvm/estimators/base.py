@@ -21,6 +21,7 @@ from ordsvm.checkpoint import Keeper, digest, opened
 from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import caller_level, check_positive, usable_threads
+from ordsvm.devices import TensorRows, beside, is_tensor
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.control import Control
@@ -127,6 +128,18 @@ def reports_to_callbacks(fit: Any) -> Any:
         return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
 
     return fit_or_report
+
+
+def gives_back_tensors(method: Any) -> Any:
+    """A method of samples that, on a machine with a device, returns a tensor for a tensor, beside it."""
+
+    @wraps(method)
+    def of_rows(self: Any, X: Any) -> Any:
+        if getattr(self, "device", "cpu") == "cpu" or not is_tensor(X):
+            return method(self, X)
+        return beside(method(self, TensorRows(X.detach())), X)
+
+    return of_rows
 
 
 class Machine(CallbackSupportMixin, BaseEstimator):

@@ -13,16 +13,24 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm._typing import Floats, Ints
 from ordsvm.checkpoint import Keeper, check_checkpoint
-from ordsvm.checks import check_number, check_positive, usable_threads
+from ordsvm.checks import check_positive, usable_threads
+from ordsvm.devices import TensorRows, is_tensor, on_host, usable_device
 from ordsvm.estimators.base import Fit, Machine, canonical, fingerprint, finite_scores, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
-from ordsvm.estimators.validation import check_gamma, check_magnitude, check_square_kernel
-from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, KernelMatrix, Linear, Precomputed, gamma_value, make_kernel
+from ordsvm.estimators.validation import (
+    check_kernel_parameters,
+    check_magnitude,
+    check_square_kernel,
+    check_tensor,
+    kernel_by_parameters,
+)
+from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed
+from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes
+from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each, solve_with_last_resort
-from ordsvm.solvers.kernel.run import solve
+from ordsvm.solvers.kernel.run import Solver, solve
 from ordsvm.solvers.linear.penalized import solve_penalized
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.recorder import combined
@@ -80,6 +88,7 @@ class KernelMachine(Machine):
     degree: Any
     coef0: Any
     cache_size: Any
+    device: Any = "cpu"  # of pickles of 0.1.0 too
     kernel_: Kernel
     n_iter_: Any  # a number, or one for every problem
     support_: Ints
@@ -122,6 +131,8 @@ class KernelMachine(Machine):
         """
         if checkpoint is not None:
             check_checkpoint(checkpoint)
+        if self.device != "cpu":
+            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
         return self._prepare(X, y, sample_weight).run(checkpoint)
 
     # Prepare
@@ -129,10 +140,9 @@ class KernelMachine(Machine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive("cache_size", self.cache_size)
-        check_gamma(self.gamma)
-        check_number("degree", self.degree, "a number that is not negative", lambda number: number >= 0)
-        check_number("coef0", self.coef0, "a number", lambda number: True)
-        make_kernel(self.kernel, 1.0, 0.0, 1.0)
+        check_kernel_parameters(self)
+        if self.device != "cpu":
+            usable_device(self.device)
 
     def _check_training_data(self, X: Any) -> Any:
         X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
@@ -147,6 +157,10 @@ class KernelMachine(Machine):
 
     def _check_more_data(self, X: Any) -> Any:
         """Samples with the features of the training data."""
+        if isinstance(X, TensorRows):
+            return check_tensor(X, self.n_features_in_)
+        if is_tensor(X) and X.device.type != "cpu":
+            raise ValueError(f"X is a tensor on {X.device}: set device='cuda' for this machine, or pass X.cpu().")
         X = validate_data(self, X, reset=False, **self._data_rules())
         check_magnitude(X)
         return canonical(X)
@@ -163,7 +177,7 @@ class KernelMachine(Machine):
 
     def _solve(self, X: Any, task: KernelTask, keeper: Keeper | None = None) -> Trained:
         if not is_auto(self.solver) and not self._names_rank_dcd(task):
-            check_solver(self.solver, task.problems[0].treatment)  # an error comes before any work
+            self._named_solver(task)  # an error comes before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
         solver = self._choose_solver(task, kernel, samples)
@@ -202,21 +216,23 @@ class KernelMachine(Machine):
         return X[np.ix_(order, order)] if self._is_precomputed() else X[order]
 
     def _make_kernel(self, samples: Any) -> Kernel:
-        """The kernel for these training samples, from which gamma may be computed."""
-        needs_gamma = isinstance(self.kernel, str) and self.kernel not in NAMES_WITHOUT_GAMMA
-        gamma = gamma_value(self.gamma, samples) if needs_gamma else 1.0
-        return make_kernel(self.kernel, gamma, float(self.coef0), float(self.degree))
+        return kernel_by_parameters(self, samples)
 
     def _choose_solver(self, task: KernelTask, kernel: Kernel, samples: Any) -> Any:
         if is_auto(self.solver):
             return auto(self._work(task, kernel, samples))
         if self._names_rank_dcd(task):
             return self.solver if isinstance(self.solver, RankDCD) else RankDCD()
-        return check_solver(self.solver, task.problems[0].treatment)
+        return self._named_solver(task)
+
+    def _named_solver(self, task: KernelTask) -> Solver:
+        solver = check_solver(self.solver, task.problems[0].treatment)
+        return solver if self.device == "cpu" else placed(solver, self.device)
 
     def _work(self, task: KernelTask, kernel: Kernel, samples: Any) -> Work:
         largest = max(task.problems, key=lambda problem: len(problem.hinges))
-        return Work.of(largest, kernel, samples, by_rank=len(task.ranks) > 0, validates=task.validation is not None)
+        by_rank, validates = len(task.ranks) > 0, task.validation is not None
+        return Work.of(largest, kernel, samples, by_rank=by_rank, validates=validates, device=self.device)
 
     def _names_rank_dcd(self, task: KernelTask) -> bool:
         """Whether the solver is RankDCD, that of linear machines, and this is a threshold model that it can train."""
@@ -264,6 +280,11 @@ class KernelMachine(Machine):
     def _scores(self, X: Any) -> Floats:
         """f(x) for every row of X; a column for every problem where dual_coef_ has rows."""
         support = self.support_ if isinstance(self.kernel_, Precomputed) else self.support_vectors_
+        device = self.device
+        if device == "auto" and not is_worth_a_device(X, support):
+            device = "cpu"
+        if (device != "cpu" and (device := usable_device(device)) != "cpu") or isinstance(X, TensorRows):
+            return finite_scores(device_scores(device, self.kernel_, X, support, self.dual_coef_.T))
         return finite_scores(self.kernel_.scores(X, support, self.dual_coef_.T, usable_threads(self.n_threads)))
 
     def _margins(self, X: Any) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -29,9 +29,12 @@ from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes
-from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
+from ordsvm.solvers.control import Control
+from ordsvm.solvers.linear.feature_system import Point
+from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint
 from ordsvm.solvers.linear.kept import solve_or_recall
 from ordsvm.solvers.linear.losses import Losses, losses
+from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
 from ordsvm.solvers.registry import check_linear_solver, with_seed
@@ -40,6 +43,7 @@ from ordsvm.solvers.solution import LinearSolution
 # What tol=None is. On dense rows the interior-point method takes two or three iterations more for the finer one; on
 # text coordinate descent comes to the coarser one in a few passes, and to the finer one in several times as many.
 DENSE_TOL, SPARSE_TOL = 1e-3, 1e-2
+EXACT_STIFFNESS = 1e12  # mean C ‖x‖², up to which the rounding of Σβx does not show in a gap
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,10 @@ class LinearTask:
     weight: Floats | None
     targets: Floats | None = None
     classes: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+
+    def times_C(self, factor: float) -> LinearTask:
+        """The same with so many times C."""
+        return replace(self, table=self.table.times(factor))
 
     def fingerprint(self) -> str:
         columns = (self.labels, self.weight, self.targets, *vars(self.table).values())
@@ -74,6 +82,7 @@ class LinearMachine(Machine):
     intercept_: Floats
     n_iter_: int
     _unit = "passes over the samples"
+    _rows_are_samples: ClassVar[bool] = True
     _loss_names: ClassVar[tuple[str, str]] = ("hinge", "squared_hinge")
     _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd", "interior-point")
 
@@ -137,7 +146,8 @@ class LinearMachine(Machine):
     def _tolerance(self, X: Any) -> float:
         if self.tol is not None:
             return float(self.tol)
-        return DENSE_TOL if isinstance(X, np.ndarray) else SPARSE_TOL
+        is_dense = X.is_dense if isinstance(X, RowStore) else isinstance(X, np.ndarray)
+        return DENSE_TOL if is_dense else SPARSE_TOL
 
     def _choose_solver(self, seed: int | None = None, rows: LinearRows | None = None) -> Any:
         """The solver, with this seed unless it is None; "auto" is decided by the rows, where there are any."""
@@ -145,12 +155,15 @@ class LinearMachine(Machine):
             return with_seed(auto(Work("linear", rows=rows)), seed)
         return check_linear_solver(self.solver, self._solvers, seed)
 
-    def _rows(self, X: Any, task: LinearTask) -> LinearRows | None:
-        if isinstance(X, RowStore):
-            return None
+    def _rows(self, X: Any, task: LinearTask) -> LinearRows:
         n_vectors = 1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes
         weight = 1.0 if task.weight is None else float(np.mean(task.weight))
-        return LinearRows.of(X, n_vectors, weight * float(task.widths().max()), self._tolerance(X))
+        C, tol = weight * float(task.widths().max()), self._tolerance(X)
+        if not isinstance(X, RowStore):
+            return LinearRows.of(X, n_vectors, C, tol)
+        some, n = LinearRows.of(X.sample(), n_vectors, C, tol), X.n_samples
+        n_duals = task.widths().shape[1]
+        return some._replace(n_samples=n, n_values=X.n_values / n, disk=X.n_bytes / n, n_duals=n_duals)
 
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, RowStore):
@@ -187,8 +200,11 @@ class LinearMachine(Machine):
             "squared": self._is_squared(),
             "solver": solver,
             "control": self._control(keeper, X),
-            "start": self._start(task),
         }
+        if isinstance(solver, LinearInteriorPoint):
+            options["start"] = self._neighbour(task, X.n_features if isinstance(X, RowStore) else X.shape[1])
+        else:
+            options["start"] = self._start(task)
         if (passes := most_passes(Work("linear", rows=rows))) is not None:
             options["most_passes"] = passes
         if isinstance(task.table, ThresholdTable):
@@ -210,6 +226,24 @@ class LinearMachine(Machine):
             return None
         stretch = np.divide(widths, self._widths, out=np.zeros_like(widths), where=self._widths > 0)
         return np.clip(beta.array() * stretch[task.labels], *self._losses_of(task).bounds()), self._biases()
+
+    def _neighbour(self, task: LinearTask, n_features: int) -> Neighbour | None:
+        """With warm_start, the previous weights, if samples are as many and the new bounds a multiple of the old."""
+        beta, widths = getattr(self, "_beta", None), task.widths()
+        if not self.warm_start or beta is None or not np.isfinite(self.result_.objective):
+            return None
+        coef, biases = np.atleast_2d(self.coef_), self._biases()
+        if beta.shape != (len(task.labels), widths.shape[1]) or coef.shape[1] != n_features:
+            return None
+        ratio = float(widths.max() / self._widths.max()) if self._widths.size else 0.0
+        if self._widths.shape != widths.shape or not np.allclose(widths, ratio * self._widths, rtol=1e-9, atol=0.0):
+            return None
+        if isinstance(task.table, ThresholdTable):
+            points = [Point(coef[0], biases)]
+        else:
+            rows = np.column_stack([coef, biases]) if self.fit_intercept else coef
+            points = [Point(row, np.empty(0)) for row in np.asarray(rows, dtype=np.float64)]
+        return Neighbour(points, ratio, self.result_.objective, self.result_.gap)
 
     def _losses_of(self, task: LinearTask) -> Losses:
         return losses(task.table, task.labels, task.weight, task.targets, self._is_squared())
@@ -248,3 +282,30 @@ def check_target(machine: LinearMachine, y: Any) -> Any:
 def formulate(machine: LinearMachine, X: Any, target: Any, sample_weight: Any) -> LinearTask:
     """The problem that the machine makes of samples, targets and weights."""
     return machine._formulate(X, target, sample_weight)
+
+
+def feature_task(fit: Fit) -> FeatureTask:
+    """The problem of a fit as the interior-point method takes it."""
+    machine, task = fit.machine, fit.task
+    return FeatureTask(
+        task.table, task.labels, task.weight, task.targets, bool(machine.fit_intercept), machine._is_squared()
+    )
+
+
+def has_rows_of_samples(machine: LinearMachine) -> bool:
+    """Whether the rows that it trains on are the samples, the same in every fold of a search."""
+    return machine._rows_are_samples
+
+
+def trains_by_features(fit: Fit, share: float) -> bool:
+    """Whether the machine's solver is the interior-point method, where that takes this share of its iterations, and
+    its gap needs no allowance for rounding."""
+    machine: LinearMachine = fit.machine
+    rows = machine._rows(fit.X, fit.task)
+    solver = machine._choose_solver(rows=rows._replace(share=share))
+    return isinstance(solver, LinearInteriorPoint) and rows.stiffness < EXACT_STIFFNESS
+
+
+def control_of(fit: Fit) -> Control:
+    """Limits and threads of the machine, for the rows of the fit."""
+    return fit.machine._control(X=fit.X)

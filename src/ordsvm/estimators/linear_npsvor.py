@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_consistent_length
@@ -93,7 +93,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
     (2, 3)
     """
 
-    _solvers = ("rank-dcd", "interior-point", "dcd-1", "dcd-2")
+    _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd", "interior-point", "dcd-1", "dcd-2")
 
     def __init__(
         self,

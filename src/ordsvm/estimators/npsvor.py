@@ -59,6 +59,7 @@ class NPSVOR(RankScores, KernelMachine):
     {callback}
     {verbose}
     {n_threads}
+    {device}
 
     Attributes
     ----------
@@ -125,6 +126,7 @@ class NPSVOR(RankScores, KernelMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.C1 = C1
@@ -146,6 +148,7 @@ class NPSVOR(RankScores, KernelMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.device = device
 
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> KernelTask:
         """A problem for every rank; with two ranks of positive weight none is empty."""

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from ordsvm._typing import Floats
 from ordsvm.checks import check_choice, check_number, check_positive
+from ordsvm.estimators.base import gives_back_tensors
 from ordsvm.labels import Ranks, encode_labels
 from ordsvm.predictors import PREDICTORS, Predictor
 
@@ -28,6 +29,7 @@ class RankScores(ClassifierMixin):
     categories: Any
     classes_: NDArray[Any]
 
+    @gives_back_tensors
     def rank_scores(self, X: Any) -> Floats:
         """Compute f_k(x) for every rank k: near 0 on the rank, positive above it, negative below.
 
@@ -44,6 +46,7 @@ class RankScores(ClassifierMixin):
         margins: Floats = self._margins(X)
         return margins
 
+    @gives_back_tensors
     def decision_function(self, X: Any) -> Floats:
         """Compute the margin of every rank by the predictor in use; the largest is that of the predicted rank.
 
@@ -62,6 +65,7 @@ class RankScores(ClassifierMixin):
         margins = self._predictor().margins(self.rank_scores(X))
         return margins[:, 1] if len(self.classes_) == 2 else margins
 
+    @gives_back_tensors
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of the rank that the predictor makes of the scores.
 

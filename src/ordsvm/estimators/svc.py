@@ -15,7 +15,7 @@ from ordsvm import formulations
 from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.checks import check_choice, check_flag
 from ordsvm.estimators._docs import KERNEL, documented
-from ordsvm.estimators.base import Fit
+from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
 from ordsvm.estimators.validation import classes_that_count, sample_C, warn_left_out
@@ -58,6 +58,7 @@ class SVC(ClassifierMixin, InterceptMachine):
     {callback}
     {verbose}
     {n_threads}
+    {device}
 
     Attributes
     ----------
@@ -138,6 +139,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -158,7 +160,9 @@ class SVC(ClassifierMixin, InterceptMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.device = device
 
+    @gives_back_tensors
     def decision_function(self, X: Any) -> Floats:
         """Compute how much speaks for every class, or for the first class of every pair.
 
@@ -183,6 +187,7 @@ class SVC(ClassifierMixin, InterceptMachine):
             return margins
         return _votes(margins, len(self.classes_), ties_to_first=True) + _confidence(margins, len(self.classes_))
 
+    @gives_back_tensors
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class with the most votes, or the largest decision value where each class has one.
 

@@ -12,7 +12,7 @@ from ordsvm import formulations
 from ordsvm._typing import Floats, Ints
 from ordsvm.checks import check_number
 from ordsvm.estimators._docs import KERNEL, documented
-from ordsvm.estimators.base import Fit
+from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
 from ordsvm.estimators.validation import check_sample_weight, check_targets, weighted_C
@@ -42,6 +42,7 @@ class SVR(RegressorMixin, InterceptMachine):
     {callback}
     {verbose}
     {n_threads}
+    {device}
 
     Attributes
     ----------
@@ -102,6 +103,7 @@ class SVR(RegressorMixin, InterceptMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.epsilon = epsilon
@@ -119,7 +121,9 @@ class SVR(RegressorMixin, InterceptMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.device = device
 
+    @gives_back_tensors
     def predict(self, X: Any) -> Floats:
         """Predict f(x) + intercept.
 

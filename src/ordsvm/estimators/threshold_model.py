@@ -14,7 +14,8 @@ from sklearn.utils import check_consistent_length
 from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.checkpoint import check_checkpoint
 from ordsvm.checks import caller_level, check_flag
-from ordsvm.estimators.base import Fit, reports_to_callbacks
+from ordsvm.devices import on_host
+from ordsvm.estimators.base import Fit, gives_back_tensors, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation, hold_out
 from ordsvm.estimators.kernel import KernelMachine, KernelTask, Trained
 from ordsvm.estimators.validation import (
@@ -70,6 +71,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         random_state: Any = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -91,6 +93,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
+        self.device = device
 
     @reports_to_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None, checkpoint: Any = None) -> Self:
@@ -118,8 +121,11 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         """
         if checkpoint is not None:
             check_checkpoint(checkpoint)
+        if self.device != "cpu":
+            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
         return self._prepare(X, y, sample_weight, validation).run(checkpoint)
 
+    @gives_back_tensors
     def decision_function(self, X: Any) -> Floats:
         """Compute the score f(x) of every sample, to be compared with `thresholds_`.
 
@@ -135,6 +141,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         """
         return self._scores(self._check_new_data(X))
 
+    @gives_back_tensors
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of the rank that the thresholds give to the score, by the rule `rank_rule_`.
 
@@ -214,7 +221,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         classes = target.classes
         check_consistent_length(X, target.codes)
         weight = check_sample_weight(sample_weight, len(target.codes))
-        rows = np.setdiff1d(np.arange(len(target.codes)), self.validation_indices_)
+        rows = np.delete(np.arange(len(target.codes)), self.validation_indices_)
         trained = Ranks(classes, target.codes[rows])
         C = sample_C(self.C, weight[rows], self.class_weight, trained)
         present = classes_that_count(C, trained, type(self).__name__)
@@ -281,6 +288,7 @@ def init_with_cost(
     validation_fraction: float = 0.1,
     n_iter_no_change: int = 10,
     random_state: Any = None,
+    device: str = "cpu",
 ) -> None:
     """`__init__` of the models whose samples have hinges at every threshold, so that mistakes can have costs."""
     ThresholdModel.__init__(
@@ -305,6 +313,7 @@ def init_with_cost(
         validation_fraction=validation_fraction,
         n_iter_no_change=n_iter_no_change,
         random_state=random_state,
+        device=device,
     )
     self.cost = cost
 

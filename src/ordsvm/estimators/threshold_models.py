@@ -42,6 +42,7 @@ class SVOR(ThresholdModel):
     {validation_fraction}
     {n_iter_no_change}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -118,6 +119,7 @@ class RedSVM(ThresholdModel):
     {validation_fraction}
     {n_iter_no_change}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -197,6 +199,7 @@ class SVORIM(ThresholdModel):
     {validation_fraction}
     {n_iter_no_change}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -273,6 +276,7 @@ class SVOREX(ThresholdModel):
     {validation_fraction}
     {n_iter_no_change}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -345,6 +349,7 @@ class ShashuaLevinSVOR(ThresholdModel):
     {validation_fraction}
     {n_iter_no_change}
     {random_state}
+    {device}
 
     Attributes
     ----------

@@ -19,12 +19,29 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from ordsvm._typing import Flags, Floats
 from ordsvm.checks import as_floats, caller_level, check_number, shortened
+from ordsvm.devices import TensorRows
+from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, gamma_value, make_kernel
 from ordsvm.labels import Ranks, require_y
 
 
 def check_gamma(gamma: Any) -> None:
     if not (isinstance(gamma, str) and gamma in ("scale", "auto")):
         check_number("gamma", gamma, "'scale', 'auto' or a number that is not negative", lambda number: number >= 0)
+
+
+def check_kernel_parameters(machine: Any) -> None:
+    """The parameters kernel, gamma, degree and coef0 of an estimator."""
+    check_gamma(machine.gamma)
+    check_number("degree", machine.degree, "a number that is not negative", lambda number: number >= 0)
+    check_number("coef0", machine.coef0, "a number", lambda number: True)
+    make_kernel(machine.kernel, 1.0, 0.0, 1.0)
+
+
+def kernel_by_parameters(machine: Any, samples: Any) -> Kernel:
+    """The kernel for these training samples, from which gamma may be computed."""
+    needs_gamma = isinstance(machine.kernel, str) and machine.kernel not in NAMES_WITHOUT_GAMMA
+    gamma = gamma_value(machine.gamma, samples) if needs_gamma else 1.0
+    return make_kernel(machine.kernel, gamma, float(machine.coef0), float(machine.degree))
 
 
 def check_max_iter(max_iter: Any) -> int:
@@ -219,6 +236,17 @@ def check_magnitude(X: Any) -> None:
             f"X holds values as large as {largest:.0e}, too large to compute with: scale the features, for instance "
             "with sklearn.preprocessing.StandardScaler."
         )
+
+
+def check_tensor(X: TensorRows, n_features: int) -> TensorRows:
+    """Samples in a tensor with the features of the training data, of numbers that can be computed with."""
+    if len(X.shape) != 2 or X.shape[1] != n_features:
+        raise ValueError(f"X is a tensor of shape {X.shape}: give a row for every sample, of {n_features} features.")
+    if not X.tensor.is_floating_point():
+        raise ValueError(f"X is a tensor of {X.tensor.dtype}: give torch.float32 or torch.float64.")
+    if X.shape[0] and not float(X.tensor.abs().max()) <= 1e140:
+        raise ValueError("X holds NaN, infinity or values above 1e140: give finite numbers, scaled.")
+    return X
 
 
 def check_square_kernel(X: Any) -> None:

@@ -104,11 +104,13 @@ shashua_levin = ThresholdFormulation("adjacent", Treatment.FREE)
 
 def all_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats, cost_weight: Floats | None) -> Hinges:
     """Hinges of every sample at every threshold: its score should be above those below its rank, below the others."""
-    threshold, sample = np.divmod(np.arange(len(y) * (n_ranks - 1)), len(y))
-    cap = np.broadcast_to(C, len(y))[sample]
+    ranks = np.arange(n_ranks - 1, dtype=np.int32)
+    sample, threshold = np.tile(np.arange(len(y), dtype=np.int32), len(ranks)), np.repeat(ranks, len(y))
+    sign = np.where(y > ranks[:, np.newaxis], 1.0, -1.0)
+    cap = np.broadcast_to(C, sign.shape)
     if cost_weight is not None:
-        cap = cap * cost_weight[y[sample], threshold]
-    return Hinges.table(sample, threshold, np.where(y[sample] > threshold, 1, -1), offset=1.0, cap=cap)
+        cap = cap * cost_weight.T[:, y]
+    return Hinges.table(sample, threshold, sign.ravel(), offset=1.0, cap=cap.ravel())
 
 
 def adjacent_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats) -> Hinges:

@@ -98,13 +98,13 @@ def _regressor_score(graph: _Graph, regressor: Any) -> str:
 
 
 def _linear_or_kernel(graph: _Graph, model: Any) -> str:
-    kernel = getattr(model, "kernel_", Linear())
-    if isinstance(kernel, Linear):
+    kernel, landmarks = getattr(model, "kernel_", Linear()), getattr(model, "landmarks_", None)
+    if isinstance(kernel, Linear) and landmarks is None:
         return graph.add("MatMul", "X", graph.constant(np.reshape(model.coef_, (-1, 1))))
     weights = graph.constant(np.reshape(model.dual_coef_, (-1, 1)))
     if isinstance(kernel, Precomputed):
         return graph.add("MatMul", graph.add("Gather", "X", graph.constant(model.support_), axis=1), weights)
-    vectors = model.support_vectors_
+    vectors = model.support_vectors_ if landmarks is None else landmarks
     vectors = (vectors.toarray() if sp.issparse(vectors) else vectors).astype(np.float64)
     return graph.add("MatMul", _kernel_values(graph, kernel, vectors), weights)
 
@@ -117,6 +117,8 @@ def _kernel_values(graph: _Graph, kernel: Any, vectors: Floats) -> str:
     if isinstance(kernel, Laplacian):
         exponent = graph.add("Mul", _city_distances(graph, vectors), graph.constant(np.float64(-kernel.gamma)))
         return graph.add("Exp", exponent)
+    if isinstance(kernel, Linear):
+        return graph.add("MatMul", "X", graph.constant(vectors.T))
     if not isinstance(kernel, Polynomial | Sigmoid):
         raise TypeError(
             f"to_onnx exports the library's own kernels, not {type(kernel).__name__}: train with one of them."

@@ -13,6 +13,7 @@ from ordsvm.calibration.conformal import Conformal
 from ordsvm.calibration.maps import IsotonicThresholds, OrderedLogistic
 from ordsvm.data.frames import TableEncoder, TableModel
 from ordsvm.data.frames.columns import CategoryColumn, NumberColumn, TextColumn
+from ordsvm.estimators.nystroem_error import NystroemError
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.kernel.full_kernel import FullKernelSMO
 from ordsvm.solvers.linear.cocoa import CoCoA
@@ -33,7 +34,7 @@ def record_classes() -> dict[str, type]:
     """Dataclasses that parameters and fitted attributes may hold: kernels, options of solvers, results, columns."""
     found = [*_native_kernels(), kernels.Precomputed, *SOLVERS.values(), *LINEAR_SOLVERS.values()]
     calibration = (Conformal, IsotonicThresholds, OrderedLogistic)
-    others = (DualVariables, FitResult, Progress, *calibration, CategoryColumn, NumberColumn, TextColumn)
+    others = (DualVariables, FitResult, NystroemError, Progress, *calibration, CategoryColumn, NumberColumn, TextColumn)
     return {kind.__name__: kind for kind in (*found, *others)}
 
 

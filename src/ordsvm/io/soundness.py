@@ -32,6 +32,8 @@ SHAPES = {
     "support_": ("support vectors",),
     "support_vectors_": ("support vectors", "features"),
     "dual_coef_": ("…", "support vectors"),
+    "landmarks_": ("landmarks", "features"),
+    "projection_": ("landmarks", "components"),
     "coef_": ("…", "features"),
     "feature_names_in_": ("features",),
 }
@@ -110,7 +112,7 @@ def _check_shapes(model: Any) -> None:
     for name, dimensions in SHAPES.items():
         array = vars(model).get(name)
         if array is not None and not _is_absent(model, name):
-            _count(name, array, dimensions, counts)
+            _count(name, array, _own_dimensions(model, name, dimensions), counts)
     _check_counts(counts)
     support = vars(model).get("support_", np.empty(0, dtype=np.int64))
     if support.dtype.kind not in "iu" or np.any(support < 0):
@@ -120,6 +122,11 @@ def _check_shapes(model: Any) -> None:
 def _is_absent(model: Any, name: str) -> bool:
     """Machines with a precomputed kernel have no support vectors."""
     return name == "support_vectors_" and isinstance(getattr(model, "kernel_", None), Precomputed)
+
+
+def _own_dimensions(model: Any, name: str, dimensions: tuple[str, ...]) -> tuple[str, ...]:
+    """Nyström machines have weights of components."""
+    return ("…", "components") if name == "coef_" and "projection_" in vars(model) else dimensions
 
 
 def _count(name: str, array: Any, dimensions: tuple[str, ...], counts: dict[str, int]) -> None:

@@ -26,6 +26,7 @@ INLINE = 64  # the most entries of a float64 vector that stands in the JSON itse
 NOT_KEPT = ("callback",)  # parameters that are code by nature and matter to training only
 OTHERS_STATE = ("_metadata_request", "_skl", "_sklearn", "_callbacks")  # what scikit-learn may leave in an estimator
 EARLIER_NAMES = {"_trained_prices": "_trained_C1_C2"}  # of attributes, in files of 0.1.0
+ADDED_PARAMETERS = {"device"}  # which files of 0.1.0 do not have
 
 # Types of fields whose values are checked, and those that a value may have, the one to name in a message last.
 PLAIN: dict[Any, tuple[type, ...]] = {
@@ -197,8 +198,8 @@ class Reader:
     def _estimator(self, content: Any) -> BaseEstimator:
         kind, parameters, state = self._named(content, estimator_classes(), 3)
         known = kind._get_param_names()
-        if set(parameters) != set(known):
-            different = sorted(set(parameters) ^ set(known))
+        different = sorted((set(parameters) ^ set(known)) - (ADDED_PARAMETERS - set(parameters)))
+        if different:
             raise ValueError(f"{kind.__name__} of this version has other parameters: {', '.join(different)}")
         forbidden = [name for name in state if not name.isidentifier() or name in known or hasattr(kind, name)]
         if forbidden:

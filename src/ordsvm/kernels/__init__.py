@@ -15,6 +15,7 @@ from ordsvm.kernels.kernels import (
     make_kernel,
 )
 from ordsvm.kernels.matrix import KernelMatrix
+from ordsvm.kernels.nystroem import NystroemMap
 
 __all__ = [
     "NAMES",
@@ -26,6 +27,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "NativeKernel",
+    "NystroemMap",
     "Polynomial",
     "Precomputed",
     "Sigmoid",

@@ -16,16 +16,31 @@ from threadpoolctl import threadpool_limits
 
 from ordsvm.checkpoint import Session
 from ordsvm.checks import usable_threads
+from ordsvm.devices import usable_device
 from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
+from ordsvm.estimators.linear import LinearMachine, has_rows_of_samples
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
 from ordsvm.model_selection.chain import Chain
+from ordsvm.model_selection.device_grid import DeviceGrid
+from ordsvm.model_selection.feature_paths import FeaturePaths, Outcomes
 from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath
 from ordsvm.model_selection.journal import Journal, Outcome
-from ordsvm.model_selection.paths import LIMITS, FoldSamples, Judge, Parameters, follow, grouped, may_follow
+from ordsvm.model_selection.paths import (
+    LIMITS,
+    FoldSamples,
+    Judge,
+    Parameters,
+    evaluate,
+    follow,
+    grouped,
+    may_follow,
+    train_anew,
+)
 from ordsvm.solvers.auto import trains_on_full_kernel
+from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.stopping import Jobs
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
@@ -68,7 +83,11 @@ class SearchJobs:
         if self._can_share_kernels(own):
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
+        if self._device() != "cpu":
+            return self._collect(len(candidates), self._device_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
+        if isinstance(self.machine, LinearMachine) and has_rows_of_samples(self.machine):
+            journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal)
 
     # The estimator
@@ -134,6 +153,64 @@ class SearchJobs:
 
         return [Job(places, fold, partial(run, places, fold)) for places, fold in self._batches(groups, journal)]
 
+    def _outcomes_by_features(self, own: Sequence[Parameters], groups: list[list[int]], journal: Journal) -> Outcomes:
+        """Of the candidates that the interior-point method trains in passes that folds share."""
+        views, judge_of = self._views, partial(self._judge_of, journal)
+        paths = FeaturePaths(self._fresh_machine, own, self.folds, judge_of, journal.left, self.memory_limit)
+        for which, view in enumerate(views):
+            samples = FoldSamples(view, self.y, self.sample_weight)
+            yield from paths.outcomes(groups, samples, range(which, len(self.folds), len(views)))
+
+    def _device(self) -> str:
+        """Where the machine trains, if that is a device in any case."""
+        device = getattr(self.machine, "device", "cpu")
+        return "cpu" if device == "auto" else usable_device(device)
+
+    def _device_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
+        """All folds of candidates that differ in C alone, side by side where they are small; else one by one."""
+        jobs: list[Job] = []
+        for places in grouped(own, lambda name: name != "C"):
+            kernel = self._common_kernel(own[places[0]]) if self._are_valid([own[place] for place in places]) else None
+            machine = self._fresh_machine({name: value for name, value in own[places[0]].items() if name != "C"})
+            chosen = [own[place] for place in places]
+            if kernel is None or not DeviceGrid.takes(machine, chosen, kernel, len(self.y)):
+                jobs += self._path_jobs(own, [places], journal)
+            else:
+                jobs += self._grid_jobs(
+                    DeviceGrid(machine, self._device(), kernel, self._views[0]), own, places, journal
+                )
+        return jobs
+
+    def _common_kernel(self, parameters: Parameters) -> Kernel | None:
+        """The kernel that all folds have; None where they differ."""
+        if len(self._views) > 1 or is_pairwise(self.machine):
+            return None
+        view = check_samples(clone(self.machine), self._views[0])
+        machine = self._fresh_machine(parameters)
+        kernels = [kernel_of(machine, take(view, fold.train)) for fold in self.folds]
+        return kernels[0] if all(kernel == kernels[0] for kernel in kernels) else None
+
+    def _grid_jobs(self, grid: DeviceGrid, own: Sequence[Parameters], places: list[int], journal: Journal) -> list[Job]:
+        numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
+        C = [float(own[place].get("C", self.machine.C)) for place in places]
+
+        def run(left: list[int], fold: int) -> list[Outcome]:
+            grid.solved(C, [self._samples(each, numbers, pairwise=False)[0] for each in range(len(self.folds))])
+            train, test = self._samples(fold, numbers, pairwise=False)
+            judge = self._judge_of(journal, left, fold)
+            outcomes = []
+            for number, place in enumerate(left):
+                machine = grid.machine(fold, places.index(place), self._fresh_machine(own[place]))
+                if machine is not None:
+                    outcomes.append(evaluate(partial(_already, machine), train, test, judge, number))
+                    continue
+                samples = self._samples(fold, self._views[0], is_pairwise(self.machine))
+                fit = partial(train_anew, self._fresh_machine(own[place]), samples[0])
+                outcomes.append(evaluate(fit, *samples, judge, number))
+            return outcomes
+
+        return [Job(left, fold, partial(run, left, fold)) for left, fold in self._batches([places], journal)]
+
     def _fresh_machine(self, parameters: Parameters) -> Any:
         return clone(self.machine).set_params(**parameters)
 
@@ -142,15 +219,20 @@ class SearchJobs:
         limited = any(name in LIMITS for parameters in own for name in parameters)
         if not isinstance(self.machine, KernelMachine) or not may_follow(self.machine) or limited:
             return False
+        if getattr(self.machine, "device", "cpu") not in ("cpu", "auto"):
+            return False
         n = len(self.y)
         matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
         return matrices + 16.0 * n * n * self._workers() <= self.memory_limit
 
     def _kernel_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
-        """All candidates with the same kernel. Those with bad parameters are left to fail by themselves."""
+        """All candidates with the same kernel. Those with bad parameters are left to fail by themselves, and rank-dcd
+        trains on rows of features."""
         views = [check_samples(clone(self.machine), view) for view in self._views]
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
-        groups = grouped(own, lambda name: name in KERNEL_PARAMETERS)
+        by_rows = {place for place, chosen in enumerate(own) if is_rank_dcd(chosen.get("solver", self.machine.solver))}
+        by_kernel = [set(places) - by_rows for places in grouped(own, lambda name: name in KERNEL_PARAMETERS)]
+        groups = [sorted(places) for places in by_kernel if places]
         failing = [places for places in groups if not self._are_valid([own[place] for place in places])]
         plans: list[tuple[list[int], int, Kernel, Hashable]] = []
         for places, fold in self._batches((places for places in groups if places not in failing), journal):
@@ -176,11 +258,11 @@ class SearchJobs:
             return outcomes
 
         shared = [Job(plan[0], plan[1], partial(run, number, *plan)) for number, plan in enumerate(plans)]
-        return shared + self._path_jobs(own, failing, journal)
+        return shared + self._path_jobs(own, [*failing, sorted(by_rows)], journal)
 
     def _machine_with(self, full: FullKernel, parameters: Parameters) -> Any:
-        """Side by side, fits have one thread each."""
-        machine = self._fresh_machine(parameters | {"kernel": full})
+        """Side by side, fits have one thread each; the kernel's values are where the CPU has them."""
+        machine = self._fresh_machine(parameters | {"kernel": full, "device": "cpu"})
         if self._workers() > 1:
             machine.n_threads = 1
         return machine
@@ -222,3 +304,8 @@ class SearchJobs:
             for place, outcome in zip(job.places, outcomes, strict=True):
                 table[place][job.fold] = outcome
         return [[row[fold] for fold in range(len(self.folds))] for row in table]
+
+
+def _already(machine: Any, checkpoint: Any = None) -> Any:
+    """A machine that was trained with others."""
+    return machine

@@ -148,25 +148,32 @@ def train_anew(machine: Any, train: FoldSamples, checkpoint: Any = None) -> Any:
     return machine.fit(train.X, train.y, **options)
 
 
-def evaluate(fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, number: int) -> Outcome:
-    """Trains and scores a candidate, and keeps the outcome, where there is a checkpoint, by its number in the job."""
+def evaluate(
+    fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, number: int, spent: float = 0.0
+) -> Outcome:
+    """Trains and scores a candidate, and keeps the outcome, where there is a checkpoint, by its number in the job.
+
+    `spent` is how many seconds of training came before.
+    """
     if judge.journal is None:
-        return _evaluated(fit, train, test, judge)[0]
+        return _evaluated(fit, train, test, judge, spent)[0]
     part = judge.journal.part(number)
     kept_fit = partial(fit, checkpoint=part)
     try:
-        outcome, ending = _evaluated(kept_fit, train, test, judge)
+        outcome, ending = _evaluated(kept_fit, train, test, judge, spent)
     except DamagedError as error:
         warnings.warn(f"A fit of the search begins anew: {error}", RuntimeWarning, stacklevel=caller_level())
         part.remove()
-        outcome, ending = _evaluated(kept_fit, train, test, judge)
+        outcome, ending = _evaluated(kept_fit, train, test, judge, spent)
     judge.journal.note(number, outcome, ending)
     return outcome
 
 
-def _evaluated(fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge) -> tuple[Outcome, Ending]:
+def _evaluated(
+    fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, spent: float
+) -> tuple[Outcome, Ending]:
     """A fit that fails scores `error_score`, with a warning, unless that is "raise"."""
-    began = time.perf_counter()
+    began = time.perf_counter() - spent
     try:
         machine = fit()
     except DamagedError:

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ordsvm.kernels import Custom, Kernel, Linear
+from ordsvm.devices import usable_device
+from ordsvm.kernels import RBF, Custom, Kernel, Laplacian, Linear, Polynomial
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.gcd import GCD
 from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
+from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
+from ordsvm.solvers.linear.wide_system import WIDE
 
 SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
 LAST_RESORT_SAMPLES = 3000  # up to which it ends within seconds, in 300 MB
 NORMS = 2000  # rows that stand for all where a mean norm is taken
 SMALL_TABLE, SMALL_STIFFNESS = 2000, 25.0  # values up to which both solvers take milliseconds, unless C is large
 MOST_FEATURES = 5000  # for a system that Cholesky's method solves in seconds
+MOST_APPLIED = 20_000  # features of rows in memory, whose system conjugate gradients solve
 MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
+MOST_DUALS = 200_000_000  # that are kept in memory for rows on disk, by the interior-point method twice, in float64
+READING = 0.7  # nanoseconds a byte of a file
+SIDE_BY_SIDE_SAMPLES = 8000  # 35 matrices of that size are 18 GB
+LEAST_ON_DEVICE = 10_000  # samples below which Block ends before a GPU has its kernels launched
 MOST_ITERATIONS = 30  # of the interior-point method, on data that are hard for it
 LEAST_PASSES = 300  # of coordinate descent, before that is its last resort
+NESTED_SHARE = 0.6  # of the iterations of single fits: what fits of a search take that start from a smaller C
 LEAST_KERNEL_PASSES = 2000  # the same, for a machine with the linear kernel, which needs a small violation too
 MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
@@ -37,6 +47,10 @@ class LinearRows(NamedTuple):
     n_vectors   weight vectors
     stiffness   the mean of C ‖x‖²: the largest step of a dual variable, on the scale of the scores
     tol         of the relative gap
+    disk        bytes of a row on disk; 0 in memory
+    n_duals     dual variables of a row on disk
+    n_shards    of rows on workers
+    share       of the iterations of a single fit that are left to this one
     """
 
     n_samples: int
@@ -45,6 +59,10 @@ class LinearRows(NamedTuple):
     n_vectors: int
     stiffness: float
     tol: float
+    disk: float = 0.0
+    n_duals: int = 0
+    n_shards: int = 1
+    share: float = 1.0
 
     @classmethod
     def of(cls, X: Any, n_vectors: int, C: float, tol: float) -> LinearRows:
@@ -60,14 +78,30 @@ class LinearRows(NamedTuple):
         """Whether the interior-point method is expected to end before coordinate descent does.
 
         An iteration costs d²/2 products a row and weight vector, and there are about ten, whatever C. A pass of
-        coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Nanoseconds a row.
+        coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Of many features, both
+        the passes and the steps of conjugate gradients that an iteration takes do. Nanoseconds a row.
         """
-        digits = -math.log10(min(self.tol, 0.1))
-        is_small = self.n_samples * self.n_features < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
-        if is_small or self.n_samples < 2 * self.n_features or not self._has_small_system():
+        n = self.n_samples
+        is_small = n * self.n_features < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
+        if is_small or not self._has_system_and_rows() or n * self.n_duals > MOST_DUALS:
             return False
-        passes = (6 + 20 * min(self.stiffness, 25.0)) * digits / 3
-        return (4 + 1.5 * digits) * self._an_iteration() < passes * self._a_pass()
+        reading = READING * self.disk * n
+        return self._iterations() * (self._an_iteration() + reading) < self._passes() * (self._a_pass() + reading)
+
+    def prefers_sums_of_features(self) -> bool:
+        """The same for rows on workers, where coordinate descent is CoCoA's.
+
+        Several shards need about five times its passes, a pass and two proofs a round, whose messages take longer; sums
+        are d² numbers of every weight vector, at every level of a tree. Nanoseconds.
+        """
+        d, n = self.n_features, self.n_samples / self.n_shards
+        if not self._has_system_and_rows():
+            return False
+        levels = 1 + math.log(self.n_shards, 4)
+        rounds = self._passes() * (5 if self.n_shards > 1 else 1)
+        a_round = 7e7 + 3 * n * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8) + 16 * d * self.n_vectors
+        sums = self.n_vectors * (n * (50 + d + d * d / 32) + d**3 / 60 + 8 * d * d * levels)
+        return self._iterations() * (3e7 + sums) < rounds * a_round
 
     def passes_before_last_resort(self) -> int | None:
         """About as many as take the time of the interior-point method; None where that has no room."""
@@ -75,15 +109,41 @@ class LinearRows(NamedTuple):
             return None
         return max(LEAST_PASSES, math.ceil(MOST_ITERATIONS * self._an_iteration() / self._a_pass()))
 
+    def _has_system_and_rows(self) -> bool:
+        return self._has_small_system() and self.n_samples >= 2 * self.n_features
+
     def _has_small_system(self) -> bool:
-        return self.n_features <= MOST_FEATURES and self.n_vectors * self.n_features**2 <= MOST_SUMS
+        is_formed = self.n_features <= MOST_FEATURES and self.n_vectors * self.n_features**2 <= MOST_SUMS
+        return is_formed or self._may_apply()
+
+    def _may_apply(self) -> bool:
+        """Whether conjugate gradients may take the place of sums: for single fits of rows in memory."""
+        is_single = self.disk == 0.0 and self.n_shards == 1 and self.share == 1.0
+        return is_single and WIDE <= self.n_features <= MOST_APPLIED
 
     def _a_pass(self) -> float:
-        return 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
+        values = 1.7 * min(self.n_values, 100.0) + 0.6 * max(self.n_values - 100.0, 0.0)
+        return 2e4 + self.n_samples * (80 + values) * math.ceil(self.n_vectors / 8)
 
     def _an_iteration(self) -> float:
         d = self.n_features
-        return 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
+        formed = self.n_samples * (50 + d + d * d / 32) + d**3 / 60
+        if not self._may_apply():
+            return 1e5 + self.n_vectors * formed
+        steps = 4 + 1.8 * min(self.stiffness, 100.0)
+        applied = self.n_samples * self.n_values * (5 + 0.7 * steps)
+        return 1e5 + self.n_vectors * (applied if d > MOST_FEATURES else min(applied, formed))
+
+    def _passes(self) -> float:
+        """Of coordinate descent."""
+        return (6 + 20 * min(self.stiffness, 100.0 if self._may_apply() else 25.0)) * self._digits() / 3
+
+    def _iterations(self) -> float:
+        """Of the interior-point method."""
+        return self.share * (4 + 1.5 * self._digits())
+
+    def _digits(self) -> float:
+        return -math.log10(min(self.tol, 0.1))
 
 
 class Work(NamedTuple):
@@ -98,7 +158,8 @@ class Work(NamedTuple):
     by_rank     whether samples of a rank have the same hinges but for their C, so that weights of features will do
                 where the kernel is linear
     validates   whether validation samples are looked at on the way
-    rows        what the rows of a linear machine are like; None before there are any, and for rows on disk
+    device      where a kernel machine is to train, as a user names it
+    rows        what the rows of a linear machine are like; None before there are any
     """
 
     form: Literal["kernel", "linear", "distributed"]
@@ -109,6 +170,7 @@ class Work(NamedTuple):
     is_sparse: bool = False
     by_rank: bool = False
     validates: bool = False
+    device: str = "cpu"
     rows: LinearRows | None = None
 
     @classmethod
@@ -129,14 +191,24 @@ def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
     return all(map(is_auto, solvers)) and kernel.positive_semidefinite
 
 
+def trains_side_by_side(kernel: Kernel, n_samples: int) -> bool:
+    """Whether a search on a device solves all folds and C of a kernel at once, by the interior-point method: where
+    their matrices are small enough that a fit at a time would leave the device waiting."""
+    return n_samples <= SIDE_BY_SIDE_SAMPLES and isinstance(kernel, RBF | Laplacian | Linear | Polynomial)
+
+
 def auto(work: Work) -> Any:
     """The options object of the solver.
 
     Linear machines: LinearInteriorPoint for many rows of few features, unless C is so small that coordinate descent is
-    as fast (`LinearRows.prefers_features`), else RankDCD; CoCoA where their rows are on workers. Kernel machines:
+    as fast (`LinearRows.prefers_features`), else RankDCD; where their rows are on workers, else CoCoA. Kernel machines:
     RankDCD where the kernel is linear, thresholds are penalised, and rows of the kernel matrix are long or would be
     made of sparse products. Otherwise Block, unless the problem is small or the kernel is the sigmoid: these go to SMO
     or GCD.
+
+    On a GPU: ProximalNewton. Where device="auto" leaves the place open too, from LEAST_ON_DEVICE samples on: whole fits
+    of california_housing with 20,640 samples took an H200 0.32, 0.59 and 1.35 s at C = 1, 10 and 100, and Block on two
+    cores ends 5,000 samples within 0.06 to 0.4 s.
 
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable
@@ -179,9 +251,15 @@ def auto(work: Work) -> Any:
         protein, 9                      13 / 10      10 / 377      11 / 1649 x
         synthetic, 50                   20 / 22      28 / 1116     26 / 1725 x
         embeddings of length 1, 300     130 / 17     140 / 57
+
+    The same for 1,000 to 10,000 features in rows of length 1, where coordinate descent wins up to C = 10: `python -m
+    benchmarks wide`.
     """
     if work.form == "distributed":
-        return CoCoA()
+        adds_up = work.rows is not None and work.rows.prefers_sums_of_features()
+        return LinearInteriorPoint() if adds_up else CoCoA()
+    if work.device != "cpu" and (device := _device_of(work)) != "cpu":
+        return ProximalNewton(device=device)
     if work.form == "linear":
         return LinearInteriorPoint() if work.rows is not None and work.rows.prefers_features() else RankDCD()
     if _keeps_weights(work):
@@ -214,6 +292,28 @@ def last_resort(work: Work) -> type[InteriorPoint] | None:
     """
     is_definite = work.kernel is None or work.kernel.positive_semidefinite
     return InteriorPoint if work.form == "kernel" and is_definite and work.n_samples <= LAST_RESORT_SAMPLES else None
+
+
+def placed(solver: Any, device: str) -> Any:
+    """A solver that a user has chosen, on the device that the user has chosen: ProximalNewton has one, unless its own
+    options name another; the others run on the CPU, which device="auto" leaves them to."""
+    if isinstance(solver, ProximalNewton):
+        return replace(solver, device=usable_device(device)) if solver.device == "cpu" else solver
+    if device == "auto":
+        return solver
+    raise ValueError(
+        f"solver={solver.name!r} runs on the CPU: give solver='auto' or 'proximal-newton' with device={device!r}."
+    )
+
+
+def _device_of(work: Work) -> str:
+    """Where a kernel machine trains."""
+    device = usable_device(work.device)
+    if work.device != "auto":
+        return device
+    is_definite = work.kernel is None or work.kernel.positive_semidefinite
+    pays = is_definite and work.n_samples >= LEAST_ON_DEVICE and not _keeps_weights(work)
+    return device if pays and not isinstance(work.kernel, Custom) else "cpu"  # which may not take tensors
 
 
 def _keeps_weights(work: Work) -> bool:

@@ -141,6 +141,7 @@ class Recorder:
             history=tuple(self.history),
             best_look=self.best_look,
             solver_options=_options(self._solver),
+            device=getattr(self._solver, "device", "cpu"),
         )
 
     @property

@@ -164,7 +164,7 @@ def _gaussian_exact(
 class FusedGaussianProducts(GaussianProducts):
     """The Gaussian kernel, fused."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, gamma: float) -> None:
         super().__init__(library, samples, order, gamma)
         scaled = self.samples[:, :-1] * math.sqrt(math.log2(math.e))  # exponents of 2
         n_features = scaled.shape[1]

@@ -5,6 +5,8 @@ This is the plain version, float64 throughout and for every kernel; fused.py has
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import scipy.sparse as sp
@@ -27,22 +29,12 @@ class Rows(NamedTuple):
     forms: tuple[Array, ...] = ()
 
 
-class TorchProducts:
-    """Products for any kernel from float64 tiles; subclasses make their values."""
+class TorchProducts(ABC):
+    """Products on a device; n_values counts the kernel values computed."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints) -> None:
+    def __init__(self, library: TorchLibrary) -> None:
         self.library = library
-        self.samples = self._prepared(library.array(_dense(samples))[library.index(order)])
         self.n_values = 0
-        self._tile = TILE_VALUES if library.device.type == "cuda" else TILE_VALUES_CPU
-
-    def _prepared(self, samples: Array) -> Array:
-        """Samples as `values` takes them."""
-        return samples
-
-    def values(self, rows: Array, columns: Array) -> Array:
-        """k(x, y) for every row x and column y, given as prepared samples."""
-        raise NotImplementedError
 
     def roundings(self) -> float | None:
         """Of a value, in units of the largest one's last place; None: as many as the core makes."""
@@ -57,22 +49,58 @@ class TorchProducts:
     def product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         return self.exact_product(rows, columns, values)
 
+    @abstractmethod
+    def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array: ...
+
+    @abstractmethod
+    def part(self, rows: Array, columns: Array) -> Array: ...
+
+    @abstractmethod
+    def diagonal(self, size: int) -> Array: ...
+
+
+class TiledProducts(TorchProducts):
+    """Products from float64 tiles of values between samples; subclasses make the values."""
+
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None) -> None:
+        super().__init__(library)
+        there = library.array(dense(samples))
+        self.samples = self._prepared(there if order is None else there[library.index(order)])
+        self._tile = TILE_VALUES if library.device.type == "cuda" else TILE_VALUES_CPU
+
+    def _prepared(self, samples: Array) -> Array:
+        """Samples as `values` takes them."""
+        return samples
+
+    @abstractmethod
+    def values(self, rows: Array, columns: Array) -> Array:
+        """k(x, y) for every row x and column y, given as prepared samples."""
+
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         if columns.size == 0:
             return self.library.zeros(rows.size)
         self.n_values += rows.size * columns.size
         left, right = self.samples[rows.which], self.samples[columns.which]
-        step = max(1, self._tile // columns.size)
-        parts = [self.values(left[i : i + step], right) @ values for i in range(0, rows.size, step)]
-        return self.library.join(parts)
+        return self._in_tiles(left, right, lambda tile: tile @ values)
 
     def part(self, rows: Array, columns: Array) -> Array:
         self.n_values += len(rows) * len(columns)
-        left, right = self.samples[rows], self.samples[columns]
-        step = max(1, self._tile // max(1, len(columns)))
-        if len(left) <= step:
-            return self.values(left, right)
-        return self.library.join([self.values(left[i : i + step], right) for i in range(0, len(left), step)])
+        return self._in_tiles(self.samples[rows], self.samples[columns], lambda tile: tile)
+
+    def _in_tiles(self, left: Array, right: Array, use: Callable[[Array], Array]) -> Array:
+        """What becomes of the values, so many rows of them at a time; fewer, once memory does not suffice."""
+        parts: list[Array] = []
+        begin = 0
+        while begin < len(left) or not parts:
+            step = max(1, self._tile // max(1, len(right)))
+            try:
+                parts.append(use(self.values(left[begin : begin + step], right)))
+                begin += step
+            except self.library.out_of_memory as error:
+                if step == 1:
+                    raise
+                self._tile = self.library.less_than(min(self._tile, len(left) * len(right)), error)
+        return parts[0] if len(parts) == 1 else self.library.join(parts)
 
     def diagonal(self, size: int) -> Array:
         step = 64
@@ -80,10 +108,10 @@ class TorchProducts:
         return self.library.join([self.values(part, part).diagonal() for part in parts])
 
 
-class GaussianProducts(TorchProducts):
+class GaussianProducts(TiledProducts):
     """exp(x·y − ½‖x‖² − ½‖y‖²) of centred samples times √(2·gamma): the last column of `samples` is −½‖x‖²."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, gamma: float) -> None:
         self._gamma = gamma
         super().__init__(library, samples, order)
 
@@ -105,8 +133,8 @@ class GaussianProducts(TorchProducts):
         return self.library.zeros(size) + 1.0
 
 
-class LaplacianProducts(TorchProducts):
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, gamma: float) -> None:
+class LaplacianProducts(TiledProducts):
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, gamma: float) -> None:
         self._gamma = gamma
         super().__init__(library, samples, order)
 
@@ -120,7 +148,7 @@ class LaplacianProducts(TorchProducts):
         return self.library.zeros(size) + 1.0
 
 
-class LinearProducts(TorchProducts):
+class LinearProducts(TiledProducts):
     """Products by way of the weights of the features."""
 
     def values(self, rows: Array, columns: Array) -> Array:
@@ -134,8 +162,8 @@ class LinearProducts(TorchProducts):
         return (self.samples[:size] ** 2).sum(1)
 
 
-class PolynomialProducts(TorchProducts):
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, kernel: Polynomial) -> None:
+class PolynomialProducts(TiledProducts):
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, kernel: Polynomial) -> None:
         self._kernel = kernel
         super().__init__(library, samples, order)
 
@@ -146,10 +174,10 @@ class PolynomialProducts(TorchProducts):
         return (self._kernel.gamma * (self.samples[:size] ** 2).sum(1) + self._kernel.coef0) ** self._kernel.degree
 
 
-class CallableProducts(TorchProducts):
+class CallableProducts(TiledProducts):
     """A callable of two tensors of samples."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints, kernel: Custom) -> None:
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, kernel: Custom) -> None:
         self._kernel = kernel
         super().__init__(library, samples, order)
 
@@ -166,26 +194,26 @@ class CallableProducts(TorchProducts):
 class GivenProducts(TorchProducts):
     """A matrix of kernel values."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints) -> None:
-        self.library = library
-        index = library.index(order)
-        self.samples = library.array(samples)[index][:, index]
-        self.n_values = 0
+    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None) -> None:
+        super().__init__(library)
+        values = library.array(samples)
+        index = None if order is None else library.index(order)
+        self._values = values if index is None else values[index][:, index]
 
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         self.n_values += rows.size * columns.size
-        return self.samples[rows.which][:, columns.which] @ values
+        return self._values[rows.which][:, columns.which] @ values
 
     def part(self, rows: Array, columns: Array) -> Array:
         self.n_values += len(rows) * len(columns)
-        return self.samples[rows][:, columns]
+        return self._values[rows][:, columns]
 
     def diagonal(self, size: int) -> Array:
-        return self.samples.diagonal()[:size]
+        return self._values.diagonal()[:size]
 
 
-def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: Ints) -> TorchProducts:
-    """The fastest products there are for a kernel on a device."""
+def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: Ints | None = None) -> TorchProducts:
+    """The fastest products there are for a kernel on a device; sample i here is sample order[i] there."""
     if isinstance(kernel, RBF):
         if library.fuses:
             from ordsvm.kernels.products.fused import FusedGaussianProducts
@@ -205,5 +233,5 @@ def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: I
     raise ValueError(f"{type(kernel).__name__} kernels are not computed on a device: use device='cpu'.")
 
 
-def _dense(samples: Any) -> Any:
+def dense(samples: Any) -> Any:
     return samples.toarray() if sp.issparse(samples) else samples

@@ -16,6 +16,7 @@ from ordsvm.problem import Problem
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.kept import KeptProblems
+from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver, solve
 from ordsvm.solvers.recorder import after, stopped_before_it_began
 from ordsvm.solvers.solution import Solution
@@ -28,8 +29,8 @@ MOST_OWN_SAMPLES = 0.7  # share of the samples up to which a problem gets a matr
 class SharedMatrix:
     """The kernel matrix of all samples, with rows that all problems share.
 
-    A problem about few of them, as one class against another, has a matrix of its own if Block solves it, which makes
-    values of K anew sooner than it finds them in long rows.
+    A problem about few of them, as one class against another, has a matrix of its own if Block or ProximalNewton solves
+    it: they make values of K anew sooner than they find them in long rows, or never have rows.
     """
 
     kernel: Kernel
@@ -42,11 +43,12 @@ class SharedMatrix:
         return cls(kernel, samples, cache_size, KernelMatrix.of(kernel, samples, cache_size))
 
     def solve(self, solver: Solver, problem: Problem, control: Control, start: Floats | None) -> Solution:
-        if control.monitor is None and isinstance(solver, Block) and not isinstance(self.kernel, Precomputed | Custom):
+        has_values = isinstance(solver, Block | ProximalNewton) and not isinstance(self.kernel, Precomputed | Custom)
+        if control.monitor is None and has_values:
             small, samples = problem.restricted_to_its_samples()
             if len(samples) <= MOST_OWN_SAMPLES * problem.n_samples:
                 self.matrix.release_rows()  # the budget is for both
-                matrix = KernelMatrix(self.kernel.rows(self.samples[samples]), self.cache_size)
+                matrix = KernelMatrix.of(self.kernel, self.samples[samples], self.cache_size)
                 solution = solve(small, matrix, solver, control, start)
                 beta = np.zeros(problem.n_samples)
                 beta[samples] = solution.beta

@@ -390,7 +390,7 @@ class Run:
 
     def _start_thresholds(self) -> None:
         if self.problem.treatment is Treatment.PENALIZED:
-            self.threshold[:] = -self.problem.gamma(self.alpha)
+            self.threshold[:] = -self.problem.gamma(self.alpha) if self.alpha.any() else 0.0
 
 
 def core_hinges(problem: Problem) -> _core.Hinges:

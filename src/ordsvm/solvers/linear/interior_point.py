@@ -11,7 +11,8 @@ Step      a pass over the rows moves w by Newton's direction and every α by its
 Stops     when P(w, b) − D(α) of all weight vectors together is within tol of the objective.
 Paper     M. C. Ferris, T. S. Munson, "Interior-point methods for massive support vector machines", 2002: the system;
           S. Mehrotra, "On the implementation of a primal-dual interior point method", 1992.
-Cost      an iteration: n d² / 2 products for every weight vector, on all cores, and d³ / 6.
+Cost      an iteration: n d² / 2 products for every weight vector, on all cores, and d³ / 6. From WIDE features on, the
+          system is solved by further reads of X, or formed by BLAS (wide_system.py).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from scipy.linalg import LinAlgError
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.data.rows import RowSource
+from ordsvm.data.rows import RowsInMemory, RowSource
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
@@ -34,6 +35,8 @@ from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
 from ordsvm.solvers.linear.feature_system import Point, System, hinge_columns
 from ordsvm.solvers.linear.losses import losses
+from ordsvm.solvers.linear.neighbour import Neighbour
+from ordsvm.solvers.linear.wide_system import WIDE, WideRows, WideSystem
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
@@ -58,7 +61,9 @@ class LinearInteriorPoint:
 
     For many rows with up to some thousand features. Every iteration reads the rows once and adds up (d + m)² numbers,
     however many hinges, ranks or classes there are; about ten iterations end at a relative gap of 1e-3, about twenty
-    at 1e-6. It has no options, and starts from the centre even where `warm_start` is set.
+    at 1e-6. From 1,500 features on, in memory, conjugate gradients take the place of these sums where that is faster,
+    and always beyond 5,000 features: each of their steps is one more read. It has no options. With `warm_start` it
+    starts from the last weights where samples are as many as then.
 
     Attributes
     ----------
@@ -68,6 +73,7 @@ class LinearInteriorPoint:
     See Also
     --------
     RankDCD : For many features, above all sparse ones.
+    ordsvm.distributed.CoCoA : The same on the workers of a cluster.
 
     Notes
     -----
@@ -110,6 +116,11 @@ class FeatureTask:
     def has_thresholds(self) -> bool:
         return isinstance(self.table, ThresholdTable)
 
+    @property
+    def appends_one(self) -> bool:
+        """Whether rows get a 1, for an intercept."""
+        return self.intercept and not self.has_thresholds
+
     def caps(self) -> Floats:
         """The sum of the caps of a weight vector."""
         totals = np.bincount(self.labels, self.weight, self._cap().shape[0]) @ self._cap()
@@ -132,11 +143,27 @@ class FeatureTask:
 
 @dataclass(frozen=True)
 class FeatureRows:
-    """Where the rows are, ‖x‖² of each, and all of them where they are in memory."""
+    """Where the rows are, ‖x‖² of each, unless that would be another pass over a file or a cluster, and all of them
+    where they are in memory."""
 
     source: RowSource
-    norms: np.ndarray
+    norms: np.ndarray | None = None
     X: Any = None
+
+
+def feature_core(task: FeatureTask, n_features: int, n_threads: int) -> _core.FeatureSystem:
+    """Newton's system of a task, with α of all its hinges."""
+    return _core.FeatureSystem(
+        hinge_columns(task.table),
+        task.labels,
+        NOTHING if task.weight is None else task.weight,
+        NOTHING if task.targets is None else task.targets,
+        n_features=n_features,
+        thresholds=task.has_thresholds,
+        intercept=task.appends_one,
+        squared=task.squared,
+        n_threads=n_threads,
+    )
 
 
 class Path:
@@ -238,35 +265,27 @@ class Path:
 class FeatureNewton:
     """A fit under way."""
 
-    def __init__(self, rows: FeatureRows, task: FeatureTask, control: Control, started: float) -> None:
+    def __init__(
+        self,
+        rows: FeatureRows,
+        task: FeatureTask,
+        control: Control,
+        started: float,
+        core: _core.FeatureSystem | None = None,
+    ) -> None:
         self.source, self.task, self.control = rows.source, task, control
         self.norms, self.X = rows.norms, rows.X if can_be_refined(rows.X) else None
         self._refined: Refined | None = None
         self.recorder = Recorder(LinearInteriorPoint(), control, self._line, started)
         self.n_iter = 0
-        self._one = int(task.intercept and not task.has_thresholds)
+        self._one = int(task.appends_one)
         self.n_weights = self.source.n_features + self._one
-        self.core = _core.FeatureSystem(
-            hinge_columns(task.table),
-            task.labels,
-            NOTHING if task.weight is None else task.weight,
-            NOTHING if task.targets is None else task.targets,
-            n_features=self.source.n_features,
-            thresholds=task.has_thresholds,
-            intercept=bool(self._one),
-            squared=task.squared,
-            n_threads=control.n_threads,
-        )
+        self.core = feature_core(task, self.source.n_features, control.n_threads) if core is None else core
         self.paths: list[Path] = []
 
-    def run(self, biases: Floats) -> LinearSolution:
-        """From weights 0 and these intercepts."""
-        n_thresholds = len(biases) if self.task.has_thresholds else 0
-        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
-        for vector, (tau, caps) in enumerate(starts):
-            weights = np.zeros(self.n_weights)
-            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
-            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+    def run(self, biases: Floats, near: Neighbour | None = None) -> LinearSolution:
+        """From weights 0 and these intercepts, or from a neighbour that is near."""
+        self._start(biases, near)
         with blas_threads(threads_for(self.n_weights, self.control.n_threads)):
             self._pass(watch=_Unhurried())
             while not self._ends():
@@ -277,7 +296,28 @@ class FeatureNewton:
         """Called by the core while it works, some twenty times a second; True stops it."""
         return self.recorder.out_of_time()
 
+    def _start(self, biases: Floats, near: Neighbour | None = None) -> bool:
+        """Whether that is from the neighbour."""
+        reach, caps_of_all = self.task.reach(biases), self.task.caps()
+        starts = [] if near is None else near.starts(caps_of_all, reach, self.control.tol)
+        if starts:
+            self.paths = [Path(*start, caps) for start, caps in zip(starts, caps_of_all, strict=True)]
+            return True
+        n_thresholds = len(biases) if self.task.has_thresholds else 0
+        for vector, (tau, caps) in enumerate(zip(reach, caps_of_all, strict=True)):
+            weights = np.zeros(self.n_weights)
+            weights[self.source.n_features :] = biases[vector] if self._one else 0.0
+            self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+        return False
+
     def _pass(self, watch: _core.LinearWatch) -> None:
+        self._begin_pass()
+        for first, block in self.source.blocks():
+            if not self.core.add(block, first, watch):
+                return  # as if the pass had not begun: α of the last one is kept
+        self._end_pass()
+
+    def _begin_pass(self) -> None:
         paths = self.paths
         self.core.begin(
             np.array([path.point.weights for path in paths]),
@@ -285,11 +325,10 @@ class FeatureNewton:
             np.array([paths[0].point.thresholds, paths[0].direction.thresholds]),
             np.array([path.step() for path in paths]),
         )
-        for first, block in self.source.blocks():
-            if not self.core.add(block, first, watch):
-                return  # as if the pass had not begun: α of the last one is kept
+
+    def _end_pass(self) -> None:
         self.n_iter += 1
-        for vector, path in enumerate(paths):
+        for vector, path in enumerate(self.paths):
             if path.arrive(System.of(self.core, vector, self.n_weights)):
                 self.core.accept(vector)
 
@@ -322,7 +361,7 @@ class FeatureNewton:
             biases = np.array([path.point.weights[-1] if self._one else 0.0 for path in paths])
         loss = losses(task.table, task.labels, task.weight, task.targets, task.squared)
         found = refined(self.X, loss, (self.core.beta(), coef, biases), task.has_thresholds, task.intercept)
-        if self._with_rounding(found.proof, found.beta, coef).relative_gap <= self.control.tol:
+        if self._with_rounding(found.proof, DualVariables([found.beta]), coef).relative_gap <= self.control.tol:
             self._refined = found
         return self._refined is not None
 
@@ -355,14 +394,18 @@ class FeatureNewton:
     def _solution(self) -> LinearSolution:
         if self._refined is not None:
             beta, coef, biases, proof = self._refined
+            variables = DualVariables([beta])
         else:
-            beta, biases, proof = self._beta(), self._biases(), self._certificate()
+            variables, biases, proof = self._dual_variables(), self._biases(), self._certificate()
             coef = np.stack([path.best.weights[: self.source.n_features] for path in self.paths], axis=1)
-        proof = self._with_rounding(proof, beta, coef)
+        proof = self._with_rounding(proof, variables, coef)
         is_solved = proof.relative_gap <= self.control.tol and self.recorder.status != "callback"
         status = "converged" if is_solved else self.recorder.status if self.recorder.stopped else "precision"
         result = self.recorder.result(proof, self._counts(), NOTHING, status)
-        return LinearSolution(coef, biases, DualVariables([beta]), result)
+        return LinearSolution(coef, biases, variables, result)
+
+    def _dual_variables(self) -> DualVariables:
+        return DualVariables([self._beta()])
 
     def _beta(self) -> Floats:
         """β of all columns; 0 where α proves less than that does."""
@@ -372,13 +415,12 @@ class FeatureNewton:
                 beta[:, slice(None) if self.task.has_thresholds else vector] = 0.0
         return beta
 
-    def _with_rounding(self, proof: Certificate, beta: Floats, coef: Floats) -> Certificate:
+    def _with_rounding(self, proof: Certificate, variables: DualVariables, coef: Floats) -> Certificate:
         """With the rounding of β, and of the sum w = Σβx, that the dual has by way of ½‖w‖²: the smaller gap is not
-        claimed. It shows where C ‖x‖² is above 1e16."""
-        sums = np.zeros(len(beta))
-        for column in beta.T:
-            sums += np.abs(column)
-        terms = np.sqrt(float(sums**2 @ self.norms))
+        claimed. It shows where C ‖x‖² is above 1e16, which rows without norms have to stay below."""
+        if self.norms is None:
+            return proof
+        terms = np.sqrt(float(_sums_of_sizes(variables) ** 2 @ self.norms))
         shift = ROUNDINGS * np.finfo(float).eps * terms
         longest = float(np.sqrt(np.sum(coef**2)) + np.sqrt(2.0 * proof.gap))  # of Σβx
         error = float(shift * (longest + 0.5 * shift))
@@ -394,10 +436,30 @@ class _Unhurried:
         return False
 
 
-def solve_by_features(rows: FeatureRows, task: FeatureTask, control: Control, biases: Floats) -> LinearSolution:
-    """The problem from weights 0 and these intercepts; thresholds start from 0."""
-    return FeatureNewton(rows, task, control, time.perf_counter()).run(biases)
+def solve_by_features(
+    rows: FeatureRows, task: FeatureTask, control: Control, biases: Floats, near: Neighbour | None = None
+) -> LinearSolution:
+    """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
+    newton = FeatureNewton(rows, task, control, time.perf_counter())
+    if newton.n_weights >= WIDE and isinstance(rows.source, RowsInMemory):
+        newton.core = _wide(rows.source.X, task, control)
+    return newton.run(biases, near)
+
+
+def _wide(X: Any, task: FeatureTask, control: Control) -> Any:
+    """A system that takes the place of the core's."""
+    core = feature_core(replace(task, intercept=False), 0, control.n_threads)
+    return WideSystem(WideRows(X, task.appends_one), core, task.caps(), task.has_thresholds)
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     return np.divide(numerator, denominator, out=np.ones_like(numerator), where=denominator > 0)
+
+
+def _sums_of_sizes(variables: DualVariables) -> Floats:
+    """Σ|β| of every sample, without a copy of β."""
+    sums = np.zeros(variables.shape[0])
+    for part in variables.parts:
+        for column in part.T:
+            sums += np.abs(column)
+    return sums

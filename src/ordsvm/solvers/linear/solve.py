@@ -16,6 +16,7 @@ from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
 from ordsvm.solvers.linear.interior_point import FeatureRows, FeatureTask, LinearInteriorPoint, solve_by_features
 from ordsvm.solvers.linear.last_resort import Start, Ways, solve_with_last_resort
+from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.rank_dcd import Descent, RankDCD
 from ordsvm.solvers.solution import LinearSolution
 
@@ -44,11 +45,12 @@ def solve_lanes(
     squared: bool = False,
     solver: RankDCD | LinearInteriorPoint | DCD1 | DCD2,
     control: Control,
-    start: Start | None = None,
+    start: Start | Neighbour | None = None,
     most_passes: int | None = None,
 ) -> LinearSolution:
     """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, but for DCD, a `RowSource`.
 
+    start: a `Neighbour` for the interior-point method.
     most_passes: of RankDCD, before the interior-point method goes on; None: it goes on itself.
     """
     if isinstance(solver, DCD1 | DCD2):
@@ -76,7 +78,7 @@ def solve_thresholds(
     squared: bool = False,
     solver: RankDCD | LinearInteriorPoint,
     control: Control,
-    start: Start | None = None,
+    start: Start | Neighbour | None = None,
     most_passes: int | None = None,
 ) -> LinearSolution:
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`; `most_passes`: as in
@@ -89,15 +91,18 @@ def _solve(
     task: FeatureTask,
     solver: RankDCD | LinearInteriorPoint,
     control: Control,
-    start: Start | None,
+    start: Start | Neighbour | None,
     most_passes: int | None,
 ) -> LinearSolution:
+    near, start = (start, None) if isinstance(start, Neighbour) else (None, start)
+    if isinstance(solver, LinearInteriorPoint) and hasattr(X, "blocks"):  # rows were checked when they were written
+        return solve_by_features(FeatureRows(X), task, control, start_of(task), near)
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     samples = SampleColumns(task.labels, norms, source.n_features, task.weight, task.targets)
 
     def by_features(control: Control) -> LinearSolution:
-        return solve_by_features(FeatureRows(source, norms, X), task, control, _centre(task))
+        return solve_by_features(FeatureRows(source, norms, X), task, control, start_of(task), near)
 
     if isinstance(solver, LinearInteriorPoint):
         return by_features(control)
@@ -119,15 +124,6 @@ def _solve(
     if most_passes is None:
         return descend(control, start, started)
     return solve_with_last_resort(Ways(descend, by_features), control, start, most_passes, started)
-
-
-def _centre(task: FeatureTask) -> Floats:
-    """The biases that the interior-point method starts from."""
-    if isinstance(task.table, ThresholdTable):
-        return np.zeros(task.table.cap.shape[1])
-    if task.targets is None or not task.intercept:
-        return np.zeros(task.table.n_lanes)
-    return first_biases(task.table, task.labels, task.weight, task.targets)
 
 
 def _options(
@@ -176,6 +172,15 @@ def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, ta
         biases = np.full(table.n_lanes, np.median(targets if weight is None else targets[weight > 0]))
     reach = weights.sum(axis=0)
     return np.clip(biases, -reach, reach)
+
+
+def start_of(task: FeatureTask) -> Floats:
+    """Intercepts or thresholds that the interior-point method starts from."""
+    if isinstance(task.table, ThresholdTable):
+        return np.zeros(task.table.cap.shape[1])
+    if task.targets is None or not task.intercept:
+        return np.zeros(task.table.n_lanes)
+    return first_biases(task.table, task.labels, task.weight, task.targets)
 
 
 def _source_and_norms(X: Any, n_threads: int) -> tuple[RowSource, np.ndarray]:

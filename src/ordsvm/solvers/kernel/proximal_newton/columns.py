@@ -6,6 +6,7 @@ Devices work on whole columns; where a sample has no hinge in a column, its cap 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -20,14 +21,15 @@ class Columns:
 
     sign, offset, cap   (n_samples, n_columns)
     member              (n_columns, n_thresholds): 1 where a column is about a threshold; without thresholds it has no
-                        columns
+                        columns. Thresholds and sums by threshold are few numbers, and stay on the host
     place               where in such a table the hinges of the problem are, as flat numbers
     """
 
+    library: ArrayLibrary
     sign: Array
     offset: Array
     cap: Array
-    member: Array
+    member: Floats
     place: Array
 
     @classmethod
@@ -50,7 +52,7 @@ class Columns:
             full[place] = values
             return library.array(full.reshape(problem.n_samples, n_columns))
 
-        return cls(table(h.sign), table(h.offset), table(h.cap), library.array(member), library.index(place))
+        return cls(library, table(h.sign), table(h.offset), table(h.cap), member, library.index(place))
 
     def first(self, size: int, factor: float) -> Columns:
         """The first so many samples, with caps so many times as large."""
@@ -66,14 +68,26 @@ class Columns:
         table.reshape(-1)[self.place] = flat
         return table
 
-    def slope(self, score: Array, b: Array) -> Array:
+    @cached_property
+    def membership(self) -> Array:
+        """`member` where the tables are."""
+        return self.library.array(self.member)
+
+    def level(self, b: Floats) -> Array:
+        """The threshold of every column."""
+        return self.library.array(self.member @ b)
+
+    def slope(self, score: Array, b: Floats) -> Array:
         """G = s(f − b) − o."""
-        return self.sign * (score[:, None] - self.member @ b) - self.offset
+        return self.sign * (score[:, None] - self.level(b)) - self.offset
 
     def sums(self, alpha: Array) -> tuple[Array, Array]:
-        """β and γ."""
+        """β, and the same sums by column: `gamma` of these is γ."""
         signed = self.sign * alpha
-        return signed.sum(1), signed.sum(0) @ self.member
+        return signed.sum(1), signed.sum(0)
+
+    def gamma(self, sums: Floats) -> Floats:
+        return sums @ self.member
 
 
 def _run_position(hinges: Hinges) -> Ints:

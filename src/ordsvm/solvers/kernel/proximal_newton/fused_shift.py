@@ -62,7 +62,7 @@ def consistent_alpha(stage: Stage, score: Array, b: Array, beta: Array) -> Array
     n_rows, n_columns = alpha.shape
     width = torch.full((1,), stage.width, dtype=torch.float64, device=alpha.device)  # a number would become float32
     _shift[(triton.cdiv(n_rows, ROWS),)](
-        stage.centre, columns.sign, columns.offset, columns.cap, score, columns.member @ b, beta, width, alpha,
+        stage.centre, columns.sign, columns.offset, columns.cap, score, columns.level(b), beta, width, alpha,
         n_rows, n_columns, ROUNDING,
         COLUMNS=triton.next_power_of_2(n_columns), ROWS=ROWS, STEPS=MOST_BISECTIONS, num_warps=4,
     )  # fmt: skip

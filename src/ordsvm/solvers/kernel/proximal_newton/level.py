@@ -18,6 +18,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
+from ordsvm._typing import Floats
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.kernels.products.host import KernelProducts
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
@@ -36,7 +39,7 @@ class Iterate(NamedTuple):
 
     beta: Array
     score: Array
-    b: Array
+    b: Floats
 
     def moved(self, direction: Direction, step: float) -> Iterate:
         to = direction.to
@@ -62,10 +65,26 @@ class Judged:
     alpha: Array
     beta: Array
     score: Array
-    b: Array
+    b: Floats
     violation: float
     relative_gap: float
     is_consistent: bool
+
+
+class Thresholds(NamedTuple):
+    """What a Newton step needs of the thresholds, on the host.
+
+    r_b         the derivative by b
+    inverse     T = root · root'
+    step        T (r_b + (Dw)'r)
+    curvature   the largest of a threshold by the hinges
+    """
+
+    r_b: Floats
+    inverse: Floats
+    root: Floats
+    step: Floats
+    curvature: float
 
 
 class Effort(NamedTuple):
@@ -107,38 +126,44 @@ class Level:
     def direction(self, stage: Stage, at: Iterate, accuracy: Accuracy) -> Direction:
         library, columns = self.library, self.columns
         u = stage.unclipped(at.score, at.b)
-        own, gamma = columns.sums(library.clip(u, 0.0, columns.cap))
-        r, r_b = at.beta - own, self.term.residual(at.b, gamma)
+        own, sums = columns.sums(library.clip(u, 0.0, columns.cap))
+        r = at.beta - own
         weight = stage.weight * library.number((u > 0) & (u < columns.cap))
         total = weight.sum(1)
         free = library.places(total > 0)
         outside = library.places((total == 0) & (abs(r) > NO_RESIDUAL * self.mean_cap))
         g = self._moved_by(outside, -r[outside])
-        D = 1.0 / total[free]
-        by_threshold = weight[free] @ columns.member
+        D, r_free, g_free = 1.0 / total[free], r[free], g[free]
+        by_threshold = weight[free] @ columns.membership
         mean = D[:, None] * by_threshold
-        shared = (mean.T @ by_threshold) * (1.0 - library.eye(len(at.b)))
-        laplacian = library.eye(len(at.b)) * shared.sum(1)[:, None] - shared
-        lower = library.cholesky(self.term.curvature(at.b) + laplacian)
-        if lower is None:
-            raise FloatingPointError("The system of the thresholds is not positive definite.")
-
-        inverse = library.inverse_of_factored(lower)  # T
-        low_rank = library.solve_lower(lower, mean.T).T
-        r_free, g_free = r[free], g[free]
-        shift = mean @ (inverse @ (r_b + r_free @ mean))
+        thresholds = self._thresholds(at.b, sums, mean.T @ by_threshold, r_free @ mean)
+        shift = mean @ library.array(thresholds.step)
         right = -D * r_free - g_free - shift
-        still = r_b @ (inverse @ (r_b + r_free @ mean)) - r_free @ g_free - r[outside] @ g[outside]
+        still = thresholds.r_b @ thresholds.step - r_free @ g_free - r[outside] @ g[outside]
         size = _step_size(still, r_free, right)
-        system = NewtonSystem(library, self.products, free, D, low_rank)
+        system = NewtonSystem(library, self.products, free, D, mean @ library.array(thresholds.root))
         x = self._solve(system, right, size, accuracy)
-        db = -(inverse @ (r_b + (r_free + x) @ mean))
+        db = -(thresholds.step + thresholds.inverse @ library.host(x @ mean))
         dbeta = library.zeros(self.size)
         dbeta[outside] = -r[outside]
         dbeta[free] = x
         df = g + self._moved_by(free, x)
-        curvature = float(laplacian.max()) if len(at.b) else 0.0
-        return Direction(Iterate(dbeta, df, db), len(free), len(outside), curvature)
+        return Direction(Iterate(dbeta, df, db), len(free), len(outside), thresholds.curvature)
+
+    def _thresholds(self, b: Floats, sums: Array, shared: Array, weighted: Array) -> Thresholds:
+        """T and what it makes of the residuals; `shared` is w'Dw, `weighted` (Dw)'r."""
+        m, n_columns = len(b), len(sums)
+        together = self.library.host(self.library.join([sums, weighted, shared.reshape(-1)]))  # fetched at once
+        r_b = self.term.residual(b, self.columns.gamma(together[:n_columns]))
+        apart = together[n_columns + m :].reshape(m, m) * (1.0 - np.eye(m))
+        laplacian = np.diag(apart.sum(1)) - apart
+        try:
+            root = np.linalg.inv(np.linalg.cholesky(self.term.curvature(b) + laplacian)).T
+        except np.linalg.LinAlgError:
+            raise FloatingPointError("The system of the thresholds is not positive definite.") from None
+        inverse = root @ root.T
+        step = inverse @ (r_b + together[n_columns : n_columns + m])
+        return Thresholds(r_b, inverse, root, step, float(laplacian.max(initial=0.0)))
 
     def _moved_by(self, samples: Array, change: Array) -> Array:
         if len(samples) == 0:
@@ -154,16 +179,18 @@ class Level:
 
     def steepest(self, stage: Stage, at: Iterate) -> Direction:
         """Downhill in the metric of K, where a Newton step is not."""
-        own, gamma = self.columns.sums(stage.alpha(at.score, at.b))
-        r = at.beta - own
+        own, sums = self.columns.sums(stage.alpha(at.score, at.b))
+        r, gamma = at.beta - own, self.columns.gamma(self.library.host(sums))
         to = Iterate(-r, self.scores(-r), -self.term.residual(at.b, gamma))
         return Direction(to, 0, self.size, 0.0)
 
     def slope(self, stage: Stage, at: Iterate, direction: Direction, step: float) -> float:
         """Of the stage's objective along a direction."""
         there, to = at.moved(direction, step), direction.to
-        own, gamma = self.columns.sums(stage.alpha(there.score, there.b))
-        return float((there.beta - own) @ to.score + self.term.residual(there.b, gamma) @ to.b)
+        own, sums = self.columns.sums(stage.alpha(there.score, there.b))
+        by_score = ((there.beta - own) @ to.score).reshape(1)
+        by_score, *sums = self.library.host(self.library.join([by_score, sums]))
+        return float(by_score + self.term.residual(there.b, self.columns.gamma(np.array(sums))) @ to.b)
 
     def moves_nothing(self, direction: Direction, least: float) -> bool:
         """Whether neither scores nor thresholds change by as much as `least`."""
@@ -194,8 +221,8 @@ class Level:
     def judge(self, stage: Stage, at: Iterate) -> Judged:
         library, columns = self.library, self.columns
         alpha = stage.consistent_alpha(at.score, at.b, at.beta)
-        beta, gamma = columns.sums(alpha)
-        b = -gamma if self.term.is_penalised else at.b
+        beta, sums = columns.sums(alpha)
+        b = -columns.gamma(library.host(sums)) if self.term.is_penalised else at.b
         off = library.places(abs(beta - at.beta) > 1e-12 * self.mean_cap)
         score, is_consistent = at.score, len(off) <= MOST_CORRECTED * self.size
         if is_consistent:
@@ -203,7 +230,7 @@ class Level:
         slope = columns.slope(score, b)
         loss = (columns.cap * library.clip(-slope, 0.0, float("inf"))).sum()
         gap = loss + (alpha * slope).sum()
-        primal = 0.5 * (beta @ score) + loss + (0.5 * (b @ b) if self.term.is_penalised else 0.0)
+        primal = 0.5 * (beta @ score) + loss + (0.5 * float(b @ b) if self.term.is_penalised else 0.0)
         violating = self._violations(alpha, slope).max()
         gap, primal, violation = library.floats(gap, primal, violating)
         return Judged(alpha, beta, score, b, violation, gap / primal if primal > 0 else 0.0, is_consistent)

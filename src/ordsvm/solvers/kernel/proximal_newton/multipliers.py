@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
@@ -49,7 +49,7 @@ class Stage:
         off = abs(beta - (columns.sign * alpha).sum(1)) > ROUNDING * columns.cap.sum(1)
         rows = self.library.places(off & (beta <= top) & (beta >= low))
         if len(rows):
-            part = Columns(columns.sign[rows], columns.offset[rows], columns.cap[rows], columns.member, columns.place)
+            part = replace(columns, sign=columns.sign[rows], offset=columns.offset[rows], cap=columns.cap[rows])
             shift, moved = self._shifted(part, u[rows], beta[rows])
             found = abs(shift) <= self.width
             alpha[rows[found]] = moved[found]

@@ -17,6 +17,7 @@ from ordsvm.kernels.products.host import KernelProducts
 JITTER = 1e-6  # on the diagonal of drawn samples, and the least residual, as a share of the largest value of K
 BLOCK = 65536  # rows at a time
 MOST_ITERATIONS = 200  # of conjugate gradients
+FEW_FREE = 30000  # samples up to which an iteration takes a GPU less time than its launches take the host
 MOST_FACTORED = 45000  # samples up to which a system that these do not solve is factored, on a GPU
 MOST_FACTORED_ON_CPU = 10000
 
@@ -37,10 +38,9 @@ class Nystroem:
         lower = library.cholesky(products.part(drawn, drawn) + jitter * library.eye(len(drawn)))
         if lower is None:
             raise NotSemidefinite
-        every = library.index(range(size)) if size <= BLOCK else None
         factors, residuals = [], []
         for i in range(0, size, BLOCK):
-            rows = every if every is not None else library.index(range(i, min(i + BLOCK, size)))
+            rows = library.span(i, min(i + BLOCK, size))
             factor = library.solve_lower(lower, products.part(drawn, rows)).T
             factors.append(library.compact(factor))
             residuals.append(library.clip(diagonal[i : i + BLOCK] - (factor * factor).sum(1), jitter, math.inf))
@@ -54,6 +54,11 @@ class Accuracy(NamedTuple):
 
     share: float
     least: float
+
+    def is_met(self, norm2: float, top: float, size2: float) -> bool:
+        """By the square of ρ's norm, its largest entry, and the square of the step's size."""
+        fine = norm2 <= self.share**2 * size2 or (top <= self.least and norm2 <= 0.04 * size2)
+        return (size2 > 0 and fine) or top <= 1e-7 * self.least
 
 
 @dataclass
@@ -69,7 +74,7 @@ class NewtonSystem:
 
     def solve_directly(self, right: Array) -> Array:
         matrix = self.products.part(self.free, self.free) + self.low_rank @ self.low_rank.T
-        places = self.library.index(range(len(self.free)))
+        places = self.library.span(0, len(self.free))
         matrix[places, places] += self.diagonal
         lower = self.library.cholesky(matrix)
         if lower is None:
@@ -85,6 +90,8 @@ class NewtonSystem:
         x, residual, inverse_diagonal = 0.0 * right, 1.0 * right, 1.0 / self.diagonal
         z = precondition(residual)
         p, rz = z, residual @ z
+        looks_back = self.library.queues and len(right) <= FEW_FREE  # at the iteration before: no waiting for the host
+        seen: Callable[[], list[float]] | None = None
         while self.iterations < MOST_ITERATIONS:
             stop()
             self.iterations += 1
@@ -92,18 +99,26 @@ class NewtonSystem:
             step = rz / (p @ image)
             x = x + step * p
             before, residual = residual, residual - step * image
-            norm2, top, size2 = self.library.floats(
-                residual @ (residual * inverse_diagonal), abs(residual).max(), size(x, residual)
-            )
-            if not math.isfinite(norm2):
-                break
-            fine = norm2 <= accuracy.share**2 * size2 or (top <= accuracy.least and norm2 <= 0.04 * size2)
-            if (size2 > 0 and fine) or top <= 1e-7 * accuracy.least:
-                return x
+            sizes = residual @ (residual * inverse_diagonal), abs(residual).max(), size(x, residual)
+            seen, last = self.library.floats_later(*sizes), seen
+            if not looks_back:
+                last = seen
+            if last is not None:
+                norm2, top, size2 = last()
+                if not math.isfinite(norm2):
+                    break
+                if accuracy.is_met(norm2, top, size2):
+                    return x
             z = precondition(residual)
             p, rz = z + (z @ (residual - before)) / rz * p, residual @ z
         most = MOST_FACTORED if self.library.fuses else MOST_FACTORED_ON_CPU
-        return x if len(right) > most else self.solve_directly(right)
+        if len(right) > most:
+            return x
+        try:
+            return self.solve_directly(right)
+        except self.library.out_of_memory:
+            self.library.release()
+            return x
 
     def _preconditioner(self, nystroem: Nystroem) -> Callable[[Array], Array]:
         library, low_rank = self.library, self.low_rank
@@ -118,12 +133,12 @@ class NewtonSystem:
         lower = library.cholesky(inner)
         if lower is None:
             raise FloatingPointError("The preconditioner is not positive definite.")
-        inverse = library.inverse_of_factored(lower)
+        root = library.solve_lower(lower, library.eye(len(lower)))  # one solve: an inverse of lower·lower' takes three
 
         def precondition(values: Array) -> Array:
             scaled = values / diagonal
             small = library.array(factor.T @ library.compact(scaled))
-            w = inverse @ library.join([small, low_rank.T @ scaled])
+            w = root.T @ (root @ library.join([small, low_rank.T @ scaled]))
             back = library.array(factor @ library.compact(w[:rank])) + low_rank @ w[rank:]
             return scaled - back / diagonal
 

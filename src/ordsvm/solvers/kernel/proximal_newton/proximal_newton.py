@@ -13,53 +13,34 @@ Cost      products of K with the samples that move, and systems: |I|³/3 where t
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ordsvm import _core
-from ordsvm._typing import Flags, Floats, Ints
-from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, TorchLibrary
+from ordsvm._typing import Ints
+from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, torch_library
 from ordsvm.checks import check_count, check_seed_number, usable_threads
+from ordsvm.devices import check_device, usable_device
 from ordsvm.kernels.products.device_matrix import DeviceMatrix
 from ordsvm.kernels.products.host import HostProducts, KernelProducts
 from ordsvm.kernels.products.on_torch import torch_products
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
-from ordsvm.solvers.kernel.proximal_newton.level import Direction, Effort, Iterate, Judged, Level
+from ordsvm.solvers.kernel.proximal_newton.level import Effort, Iterate, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
-from ordsvm.solvers.kernel.proximal_newton.newton_system import Accuracy, NotSemidefinite
+from ordsvm.solvers.kernel.proximal_newton.newton_system import NotSemidefinite
+from ordsvm.solvers.kernel.proximal_newton.stages import FIRST_WIDTH, Ended, Stages
 from ordsvm.solvers.kernel.proximal_newton.threshold_term import ThresholdTerm
 from ordsvm.solvers.kernel.run import NOT_FINITE, Run
 
 FIRST_LEVEL = 50000  # samples from which on a subsample comes first
 LEVEL_GROWTH = 4
-FIRST_WIDTH = 2.0  # of the first level, in units of the spread of the levels of hinges
 NEXT_WIDTH = 0.3  # of later ones
-LAST_SUBSAMPLE_WIDTH = 0.16  # at which a subsample has done its work
-LEAST_WIDTH = 0.002
-SHRINK = 0.7  # of the width from stage to stage
-RESIDUAL_SHARE = 0.1  # of the Nyström residual times the cap: below this width conjugate gradients get slow
-MOST_STEPS = 6  # of a stage
-LOOSE, TIGHT = 0.1, 0.02  # accuracy of systems, far from the end and near it
-MOST_STAGES = 300
-MOST_STAGES_OF_SUBSAMPLE = 60
-MOST_STAGES_WITHOUT_GAIN = 40
-STAGES_BEFORE_TRIAL = 6  # without gain, after which the exact certificate is tried: it may have better thresholds
-FEW_VALUES = 5e8  # of K, up to which scores are computed anew in float64 after every stage where products are rounded
-NO_MOVE = 1e-3  # share of the tolerance
-DEVICE = re.compile(r"cpu|cuda(:\d+)?|torch:\w+(:\d+)?")
-
-
-class Ended(Exception):
-    """The method has to end before convergence."""
-
-    def __init__(self, status: _core.Status) -> None:
-        super().__init__(status)
-        self.status = status
+DRAWN_LEVELS = 100_000  # hinges from whose levels the spread of all is told
+LEAST_RANK = 64  # of the preconditioner
 
 
 @dataclass(frozen=True)
@@ -75,8 +56,8 @@ class ProximalNewton:
     seed : int, default=0
         Seed of the order in which samples make up levels, and of the drawn ones.
     device : str, default="cpu"
-        "cpu": the core and NumPy. "cuda", "cuda:1" and so on: torch on that GPU. "torch:cpu": torch on the CPU, which
-        tests use.
+        "cpu": the core and NumPy. "cuda", "cuda:1" and so on: torch on that GPU. "auto": a GPU where there is one.
+        "torch:cpu": torch on the CPU, which tests use.
 
     Attributes
     ----------
@@ -115,8 +96,7 @@ class ProximalNewton:
         check_count("direct", self.direct, "samples")
         check_count("rank", self.rank, "samples")
         check_seed_number(self.seed)
-        if not isinstance(self.device, str) or not DEVICE.fullmatch(self.device):
-            raise ValueError(f"device={self.device!r} is unknown: give 'cpu', 'cuda', or 'cuda:1' and so on.")
+        check_device(self.device)
 
     def solve(self, run: Run) -> None:
         """Run the solver.
@@ -143,14 +123,12 @@ class ProximalNewton:
         run.close(status)
 
     def _on_device(self, run: Run, order: Ints) -> tuple[ArrayLibrary, KernelProducts]:
-        if self.device == "cpu":
+        device = usable_device(self.device)
+        if device == "cpu":
             return NumpyLibrary(), HostProducts(run.matrix, order, usable_threads(run.control.n_threads))
         if run.matrix.source is None:
             raise ValueError(f"device={self.device!r} needs samples: a source of rows alone is computed on the CPU.")
-        try:
-            library = TorchLibrary(self.device.removeprefix("torch:"))
-        except ImportError:
-            raise ImportError(f"device={self.device!r} needs torch: pip install 'ordsvm[gpu]'.") from None
+        library = torch_library(device)
         products = torch_products(library, *run.matrix.source, order)
         run.matrix = DeviceMatrix(run.matrix, library, products, order)
         return library, products
@@ -176,7 +154,7 @@ class Method:
         """Where the method has to end before convergence, with the α of the last stage."""
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                return self._levels()
+                return self._levels_in_memory()
         except Ended as end:
             status = end.status
         except NotSemidefinite:
@@ -209,6 +187,28 @@ class Method:
             raise Ended(_core.Status.stopped)
         return False
 
+    def _levels_in_memory(self) -> _core.Status:
+        """Once more with a smaller preconditioner where memory does not suffice."""
+        while True:
+            try:
+                return self._levels()
+            except self.library.out_of_memory as error:
+                self.stages = None
+                self._use_less_memory(error)
+
+    def _use_less_memory(self, error: Exception) -> None:
+        effort, n = self.effort, self.problem.n_samples
+        if min(effort.rank, n // 4) <= LEAST_RANK:
+            needed = 8.0 * n * (12 * self.columns.cap.shape[1] + LEAST_RANK)
+            raise MemoryError(
+                f"device={self.options.device!r} has too little memory for {n:,} samples: beside these it needs about "
+                f"{needed / 2**30:.2g} GB, and {self.library.free_memory() / 2**30:.2g} GB are free. Train on fewer "
+                "samples, on another device, or with device='cpu'."
+            ) from error
+        rank = max(LEAST_RANK, min(effort.rank, n // 4) // 2)
+        self.effort = effort._replace(rank=rank, direct=max(1, effort.direct // 2))
+        self.library.release()
+
     def _levels(self) -> _core.Status:
         start = self._start()
         sizes = [self.problem.n_samples]
@@ -218,7 +218,7 @@ class Method:
         for size in sizes:
             factor = math.sqrt(self.problem.n_samples / size)
             columns = self.columns.first(size, factor)
-            term = ThresholdTerm(self.library, self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
+            term = ThresholdTerm(self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
             level = Level(self.library, self.products, columns, term, self.effort)
             start = self._carried(level, start)
             centre = columns.table(self.library.array(self.run.alpha)) if self.run.alpha.any() else 0.5 * columns.cap
@@ -234,7 +234,7 @@ class Method:
         alpha, score = self.run.alpha, self.run.score
         array = self.library.array
         b = np.zeros(0) if self.problem.treatment is Treatment.NONE else self.problem.best_thresholds(score)
-        return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), array(b))
+        return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), b)
 
     def _carried(self, level: Level, start: Iterate) -> Iterate:
         """The function of a smaller level at all samples of this one; the first level has its own scores."""
@@ -245,175 +245,10 @@ class Method:
         return Iterate(beta, level.scores(beta), start.b)
 
 
-class Stages:
-    """Stages of a level, one after the other."""
-
-    def __init__(self, method: Method, level: Level, stage: Stage, start: Iterate) -> None:
-        self.method, self.level, self.stage, self.at = method, level, stage, start
-        self.tol = method.tol
-        self.unit = method.spread
-        self.accuracy = LOOSE
-        self.violation = math.inf
-        self.latest: Judged | None = None
-        self.floor = self._floor()
-        self.least = min(self.floor, LEAST_WIDTH * self.unit * min(1.0, self.tol / 1e-3))
-
-    def _floor(self) -> float:
-        floor = LEAST_WIDTH * self.unit
-        if self.level.size > self.method.options.direct:
-            residual = float(self.level.nystroem.residual.mean())
-            floor = max(floor, RESIDUAL_SHARE * self.level.mean_cap * residual)
-        return floor
-
-    def of_subsample(self) -> Iterate:
-        """Until the width is small: the function is then close enough to that of the next level."""
-        for _ in range(MOST_STAGES_OF_SUBSAMPLE):
-            is_full, direction = self._stage()
-            if is_full and self.stage.width <= LAST_SUBSAMPLE_WIDTH * self.unit:
-                break
-            self._next(is_full, direction, self.level.judge(self.stage, self.at))
-        return self.at
-
-    def to_the_end(self) -> _core.Status:
-        best, n_without_gain = math.inf, 0
-        for _ in range(MOST_STAGES):
-            is_full, direction = self._stage()
-            judged = self.latest = self.level.judge(self.stage, self.at)
-            is_stuck = n_without_gain >= STAGES_BEFORE_TRIAL and judged.relative_gap <= self.tol
-            if (self._is_good(judged) or is_stuck) and self._certify(judged):
-                return _core.Status.converged
-            if self._report(judged):
-                raise Ended(_core.Status.stopped)
-            gains = judged.violation < 0.9 * best or (is_full and self.stage.width > self.floor)
-            n_without_gain = 0 if gains else n_without_gain + 1
-            best = min(best, judged.violation)
-            if n_without_gain > MOST_STAGES_WITHOUT_GAIN:
-                break
-            self._next(is_full, direction, judged)
-        raise Ended(_core.Status.imprecise)
-
-    def _stage(self) -> tuple[bool, Direction]:
-        """Newton steps until a whole one was taken, or too many were."""
-        first = 0.0
-        for count in range(MOST_STEPS):
-            self.method.begin_step()
-            direction, slope, step = self._step()
-            first = -slope if count == 0 else first
-            is_full = step > 0.9 or (step > 0 and -slope <= 0.01 * first)
-            if is_full:
-                break
-        return is_full, direction
-
-    def _step(self) -> tuple[Direction, float, float]:
-        level, stage = self.level, self.stage
-        direction = level.direction(stage, self.at, Accuracy(self.accuracy, 0.05 * self.tol))
-        slope = level.slope(stage, self.at, direction, 0.0)
-        if not math.isfinite(slope):
-            raise FloatingPointError("A Newton step is not finite.")
-        if not slope < 0 and self.accuracy < LOOSE:
-            direction = level.steepest(stage, self.at)
-            slope = level.slope(stage, self.at, direction, 0.0)
-        if slope < 0:
-            step = level.step_length(stage, self.at, direction, slope)
-        else:  # where K does not see the direction, nothing but β changes
-            step = 1.0 if level.moves_nothing(direction, NO_MOVE * self.tol) else 0.0
-        if step < 0.9 and self.violation < math.inf and direction.n_outside <= 0.01 * direction.n_free + 10:
-            judged = level.judge(stage, self.at.moved(direction, 1.0))  # the objective is all rounding near the end
-            if judged.is_consistent and judged.violation <= max(0.8 * self.tol, 0.7 * self.violation):
-                step = 1.0
-        if step == 0:
-            self.accuracy = 0.1 * LOOSE
-        else:
-            near = step >= 0.9 and direction.n_outside <= 0.005 * direction.n_free
-            self.accuracy = TIGHT if near else LOOSE
-            self.at = self.at.moved(direction, step)
-        return direction, slope, step
-
-    def _next(self, is_full: bool, direction: Direction, judged: Judged) -> None:
-        """The next stage: its centre is the present α, its width what this one has shown."""
-        width = self.stage.width
-        if not is_full:
-            width = min(1.5 * width, FIRST_WIDTH * self.unit)
-        elif width > self.floor:
-            width = max(SHRINK * width, self.floor)
-        elif judged.violation > 0.4 * self.violation:
-            width = max(0.5 * width, self.least)
-            self.floor = width
-        if self.level.size**2 <= FEW_VALUES and self.stage.library.fuses:
-            self._refresh()
-        self.level.term.next_stage(self.at.b, direction.curvature)
-        self.stage = Stage(self.stage.library, self.stage.columns, judged.alpha, width)
-        self.violation = judged.violation
-
-    # The whole problem
-
-    def _is_good(self, judged: Judged) -> bool:
-        """Whether the exact certificate is worth a product; that of free thresholds may be twice as large."""
-        share = 0.8 if self.level.term.is_penalised else 0.4
-        return judged.is_consistent and judged.violation <= share * self.tol and judged.relative_gap <= 0.8 * self.tol
-
-    def _certify(self, judged: Judged) -> bool:
-        """Whether the α found is good enough with its exact scores, which are then in the run."""
-        self.put(judged, exact=True)
-        run = self.method.run
-        proof, rounding = run.certificate(), run.matrix.rounding(self.method.problem.beta(run.alpha))
-        if max(proof.relative_gap, proof.violation, rounding) <= self.tol:
-            return True
-        if self.stage.library.fuses:
-            self._refresh()
-        return False
-
-    def _refresh(self) -> None:
-        """Exact scores in place of those that rounded products have added up to; no width is below their error."""
-        exact = self.level.scores(self.at.beta, exact=True)
-        error = float(abs(exact - self.at.score).max())
-        self.at = self.at._replace(score=exact)
-        width = min(max(self.stage.width, 8 * error), FIRST_WIDTH * self.unit)
-        self.stage = Stage(self.stage.library, self.stage.columns, self.stage.centre, width)
-
-    def put(self, judged: Judged, exact: bool = False) -> None:
-        """α and its scores into the run: computed anew, or those at hand with what β differs by."""
-        method, array = self.method, self.method.library.array
-        alpha = method.library.host(self.level.columns.flat(judged.alpha))
-        alpha = settled(method.problem, alpha, method.library.host(self.level.term.mu(judged.b)) > 0)
-        if exact:
-            method.run.alpha[:] = alpha
-            score = method.run.exact_scores()
-        else:
-            score = np.empty(method.problem.n_samples)
-            change = array(method.problem.beta(alpha)[method.order]) - self.at.beta
-            score[method.order] = method.library.host(self.at.score + self.level.scores(change))
-        method.run.move_to(alpha, score)
-
-    def _report(self, judged: Judged) -> bool:
-        run, method = self.method.run, self.method
-        if run.recorder.look_is_due(run.n_iter):
-            self.put(judged)
-        return run.report(method.steps, method.n_rows())
-
-
-def settled(problem: Problem, alpha: Floats, tied: Flags) -> Floats:
-    """α that is feasible for free or ordered thresholds: hinges between their bounds make up for what γ is off by.
-
-    tied: whether the order ties a threshold to the next. The γ of tied thresholds need only add up to 0.
-    """
-    if problem.treatment in (Treatment.NONE, Treatment.PENALIZED):
-        return alpha
-    h = problem.hinges
-    group = np.arange(problem.n_thresholds)
-    group[1 : len(tied) + 1] -= np.cumsum(tied)
-    n_groups = int(group[-1]) + 1
-    of_hinge = group[h.threshold]
-    missing = -np.bincount(group, problem.gamma(alpha), n_groups)[of_hinge] * h.sign  # > 0: α should rise
-    room = np.where((alpha > 0) & (alpha < h.cap), np.where(missing > 0, h.cap - alpha, alpha), 0.0)
-    whole = np.bincount(of_hinge, room, n_groups)[of_hinge]
-    share = np.divide(room, whole, out=np.zeros_like(room), where=whole > 2 * np.abs(missing))
-    return problem.repair(alpha + missing * share)
-
-
 def _spread(problem: Problem) -> float:
     """The mean distance of the levels −s·o of hinges from their median: 1 for classes and ranks, that of the targets
     for regression."""
-    level = -problem.hinges.sign * problem.hinges.offset
+    some = slice(None, None, max(1, len(problem.hinges) // DRAWN_LEVELS))
+    level = -problem.hinges.sign[some] * problem.hinges.offset[some]
     spread = float(np.abs(level - np.median(level)).mean()) if len(level) else 1.0
     return spread if spread > 0 else 1.0

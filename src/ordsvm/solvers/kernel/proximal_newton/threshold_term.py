@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordsvm.array_library import Array, ArrayLibrary
+from ordsvm._typing import Floats
 from ordsvm.problem import Treatment
 
 PROXIMAL_WEIGHT = 1e-3  # ρ, over the largest value of the kernel
@@ -18,32 +18,31 @@ ORDER_WEIGHT = 2.0  # τ, as a multiple of the largest curvature of a threshold
 
 
 class ThresholdTerm:
-    """Value by derivative: residual and curvature, for given b."""
+    """Value by derivative: residual and curvature, for given b; few numbers, which stay on the host."""
 
-    def __init__(self, library: ArrayLibrary, treatment: Treatment, start: Array, largest: float) -> None:
+    def __init__(self, treatment: Treatment, start: Floats, largest: float) -> None:
         n_thresholds = len(start)
-        self._library = library
         self._ordered = treatment is Treatment.ORDERED and n_thresholds > 1
         self.is_penalised = treatment is Treatment.PENALIZED
         self.weight = 1.0 if self.is_penalised else PROXIMAL_WEIGHT / largest
-        self.centre = library.zeros(n_thresholds) if self.is_penalised else start
+        self.centre = np.zeros(n_thresholds) if self.is_penalised else start
         steps = np.diff(np.eye(n_thresholds), axis=0) if self._ordered else np.zeros((0, n_thresholds))
-        self._steps = library.array(steps)
-        self._mu = library.zeros(len(steps))
+        self._steps = steps
+        self._mu = np.zeros(len(steps))
         self._order_weight = 1.0 / largest
 
-    def mu(self, b: Array) -> Array:
-        return self._library.clip(self._mu - self._order_weight * (self._steps @ b), 0.0, np.inf)
+    def mu(self, b: Floats) -> Floats:
+        return np.maximum(self._mu - self._order_weight * (self._steps @ b), 0.0)
 
-    def residual(self, b: Array, gamma: Array) -> Array:
+    def residual(self, b: Floats, gamma: Floats) -> Floats:
         """The derivative by b; 0 at the solution of a stage."""
         return self.weight * (b - self.centre) + gamma - self.mu(b) @ self._steps
 
-    def curvature(self, b: Array) -> Array:
-        weights = self._order_weight * self._library.number(self.mu(b) > 0)
-        return self.weight * self._library.eye(len(b)) + self._steps.T @ (weights[:, None] * self._steps)
+    def curvature(self, b: Floats) -> Floats:
+        weights = self._order_weight * (self.mu(b) > 0)
+        return self.weight * np.eye(len(b)) + self._steps.T @ (weights[:, None] * self._steps)
 
-    def next_stage(self, b: Array, curvature: float) -> None:
+    def next_stage(self, b: Floats, curvature: float) -> None:
         """Moves the centres to b; `curvature`: the largest of a threshold by the hinges."""
         if self.is_penalised:
             return

@@ -1,0 +1,66 @@
+"""Runs of asynchronous and serial solvers for the two papers of Gu et al.: objective and errors by time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments import drawing
+from experiments.items import Outcome
+
+FRACTIONS = (0.1, 0.25, 0.5)  # of a whole run, after which errors of the test rows are measured too
+MOST_LOOKS = 60  # of a run that are kept
+WITHIN = 0.01  # of the best objective
+
+
+def curves(fit: Callable[[float | None], Any], error: Callable[[Any], dict[str, float]], limit: float) -> Outcome:
+    """One whole run, and shorter ones for the errors on the way; `fit` takes a time limit.
+
+    The whole run may take `limit` seconds.
+    """
+    began = time.perf_counter()
+    model = fit(limit)
+    seconds = time.perf_counter() - began
+    result = getattr(model, "result_", None)
+    looks = result.history if result is not None else []
+    history = [[look.seconds, look.objective] for look in looks[:: 1 + len(looks) // MOST_LOOKS]]
+    errors = [[seconds, error(model)]]
+    if result is not None:
+        history.append([seconds, result.objective])
+        errors = [[share * seconds, error(fit(share * seconds))] for share in FRACTIONS] + errors
+    found = {"objective": history, "errors": errors, "whole": seconds}
+    if result is not None:
+        found |= {"status": result.status, "relative_gap": result.relative_gap, "steps": result.n_iter}
+    return found
+
+
+def seconds_to(history: Sequence[Sequence[float]], best: float) -> float | None:
+    """When the objective was first within 1 % of the best; None if never."""
+    reached = [seconds for seconds, objective in history if objective <= (1 + WITHIN) * best]
+    return reached[0] if reached else None
+
+
+def draw(path: Path, found: dict[str, dict[str, Outcome]], metric: str) -> None:
+    """Above, the objective by time; below, an error of the test rows; a column for every data set."""
+
+    def plot(axes: np.ndarray) -> None:
+        for column, (name, runs) in enumerate(found.items()):
+            for method, run in runs.items():
+                if run["objective"]:
+                    axes[0, column].loglog(*_positive(run["objective"]), label=method, lw=1)
+                points = [(seconds, errors[metric]) for seconds, errors in run["errors"]]
+                axes[1, column].semilogx(*np.array(points).T, "o-", ms=3, lw=1, label=method)
+            axes[0, column].set(title=name, ylabel="objective")
+            axes[1, column].set(xlabel="seconds", ylabel=metric)
+            axes[1, column].legend(fontsize=6)
+
+    drawing.save(path, plot, (2, len(found)), (3.2, 2.6))
+
+
+def _positive(history: Sequence[Sequence[float]]) -> np.ndarray:
+    seconds, objective = np.array(history).T
+    return np.array([np.maximum(seconds, 1e-4), objective])

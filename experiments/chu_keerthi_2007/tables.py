@@ -1,0 +1,244 @@
+"""Tables 2 and 3 of Chu & Keerthi (2007): eight data sets at 5 and at 10 ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.stats import ranksums
+
+from experiments.chu_keerthi_2007 import protocol
+from experiments.chu_keerthi_2007.protocol import DATA_SETS, FOLDS, METRICS, Point
+from experiments.items import Item, Outcome, Records, Scope, Unit
+from experiments.results import expected
+from ordsvm.model_selection.grids import fine_grid
+
+PAPER = "chu_keerthi_2007"
+SIGNIFICANT = 0.01
+FIRST_TRIALS = 5  # of every cell, before any cell has more
+DATA = (
+    "pyrim, machine_cpu, boston_housing, abalone, bank32nh, cpu_act, california_housing and census_house16h of the "
+    "benchmark data, cut into ranks of equal frequency; equal targets may fall into neighbouring ranks. The nominal "
+    "column of abalone is three columns here, one of the paper's eight there. bank and computer have ten test "
+    "rows more than the paper states."
+)
+PROTOCOL = (
+    "Random partitions of the paper's sizes (NumPy's permutation with seed [2007, trial]); inputs standardised by the "
+    "training part; Gaussian kernel, gamma = kappa / 2; 5 stratified folds of the training part; 7 x 7 values of "
+    "log10 C and log10 kappa from -3 to 3, then 9 x 9 spaced by 0.2 around the best; the first among equals, smallest "
+    "C first; tol 1e-3; SVR with epsilon 0.1, rounded. The paper does not say which error its search minimises: either "
+    "is sought and shown, 'value' for each column is with parameters chosen by that column's own error, 'value_other' "
+    "with those chosen by the other. Sets with 3,000 training rows or more are tuned once, on the first partition, "
+    "and the parameters used in all of them. Stars: Wilcoxon's rank sum test against the best mean, p < 0.01."
+)
+
+EXPLANATIONS = {  # of data sets on which ours and the paper's differ
+    "california": "ours are lower. At 5 ranks, one point of the first grid, C = 10 and kappa = 0.1, "
+    "has errors on the folds within 0.006 of all six of the paper's (`nearest_points` of results.json): its search may "
+    "have ended there, where the one here went on to smaller errors.",
+    "census": "ours are lower. The point of the first grid that is nearest to all of the paper's "
+    "errors at 5 ranks, C = 100 and kappa = 0.01, differs by up to 0.020: unexplained.",
+    "bank": "SVR's errors are lower than the paper's: unexplained.",
+    "abalone": "unexplained. With parameters found here EXC's MAE stays between 0.68 and 0.70 if equal targets are "
+    "shared out at random or the nominal column is coded as one; with bins that keep equal targets together "
+    "the zero-one error, 0.48, is too low. IMC agrees in both errors.",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One of the two tables."""
+
+    bins: int
+    methods: tuple[str, ...]
+
+    def units(self, done: Records, scope: Scope) -> Iterator[Unit]:
+        for name in ("pyrimidines",) if scope.quick else DATA_SETS:
+            for method in self.methods:
+                column = Column(name, self.bins, method)
+                yield from column.units(done, 1 if scope.quick else scope.trials)
+
+    def summary(self, done: Records, scope: Scope) -> Outcome:
+        cells = [cell for name in DATA_SETS for cell in self._cells(name, done, scope.trials)]
+        made = {"data": DATA, "protocol": PROTOCOL, "cells": cells, "explanations": EXPLANATIONS}
+        return made | {"nearest_points": list(self._nearest_points(done))}
+
+    def _nearest_points(self, done: Records) -> Iterator[Outcome]:
+        """Of sets tuned once: the point of the first grid whose errors on the folds are nearest to all of the paper's.
+
+        Nearest by the largest difference; the point is the same for all methods.
+        """
+        item = "table2" if self.bins == 5 else "table3"
+        paper = {(c["dataset"], c["method"], c["metric"]): c["value"] for c in expected(PAPER)["items"][item]["cells"]}
+        for name in (name for name, data in DATA_SETS.items() if data.is_tuned_once):
+            stages = {m: Tuning(Column(name, self.bins, m)).first_stage(done) for m in self.methods}
+            if any(stage is None for stage in stages.values()):
+                continue
+            found = []
+            for place in range(len(stages[self.methods[0]] or ())):
+                rows = {m: (stage or [])[place] for m, stage in stages.items()}
+                errors = {f"{m}, {metric}": mean(row[metric]) for m, row in rows.items() for metric in METRICS}
+                differences = [abs(mean(row[k]) - paper[name, m, k]) for m, row in rows.items() for k in METRICS]
+                point = rows[self.methods[0]]["point"]
+                about = {"dataset": name, "C": point["C"], "kappa": 2 * point["gamma"]}
+                found.append(about | {"largest_difference": max(differences), "errors": errors})
+            yield min(found, key=lambda entry: entry["largest_difference"])
+
+    def _cells(self, name: str, done: Records, trials: int) -> Iterator[Outcome]:
+        found = {method: Column(name, self.bins, method).outcomes(done, trials) for method in self.methods}
+        for metric in METRICS:
+            cells = {m: self._cell(name, m, metric, outcomes) for m, outcomes in found.items() if outcomes}
+            yield from with_stars(cells, {m: values(found[m], metric, metric) for m in cells})
+
+    def _cell(self, name: str, method: str, metric: str, outcomes: Sequence[Outcome]) -> Outcome:
+        own, other = (values(outcomes, metric, by) for by in sorted(METRICS, key=lambda by: by != metric))
+        cell = {"dataset": name, "bins": self.bins, "method": method, "metric": metric, "value": mean(own)}
+        cell |= {"sd": deviation(own), "trials": len(own), "value_other": mean(other), "sd_other": deviation(other)}
+        cell["tuned"] = "once" if DATA_SETS[name].is_tuned_once else "every trial"
+        if DATA_SETS[name].is_tuned_once:
+            cell |= outcomes[0][metric]["point"]
+        return cell
+
+
+@dataclass(frozen=True)
+class Column:
+    """One method on one data set: both errors of all trials."""
+
+    name: str
+    bins: int
+    method: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.name}/{self.bins}/{self.method}"
+
+    def outcomes(self, done: Records, trials: int) -> list[Outcome]:
+        keys = [f"{self.key}/trial{trial}" for trial in range(trials)]
+        return [done[key] for key in keys if key in done]
+
+    def units(self, done: Records, trials: int) -> Iterator[Unit]:
+        points: dict[str, Point] | None = None
+        if DATA_SETS[self.name].is_tuned_once:
+            tuning = Tuning(self)
+            yield from tuning.units(done)
+            points = tuning.points(done)
+        for trial in range(trials):
+            yield self._trial(trial, points)
+
+    def _trial(self, trial: int, points: dict[str, Point] | None) -> Unit:
+        about: dict[str, Any] = {"name": self.name, "bins": self.bins, "method": self.method, "trial": trial}
+        key, n = f"{self.key}/trial{trial}", DATA_SETS[self.name].n_training
+        if not DATA_SETS[self.name].is_tuned_once:
+            return Unit(key, protocol.trial_with_search, about, self.urgency(trial), 3.0 + 30.0 * n / 1000)
+        given = about | {"points": points} if points is not None else None
+        return Unit(key, protocol.trial_at, given, self.urgency(trial), 8.0 * (n / 6000) ** 2)
+
+    def urgency(self, trial: int) -> tuple[int, ...]:
+        """A few trials of all, the paper's own methods of Table 2 first; then more trials; larger sets first."""
+        n = DATA_SETS[self.name].n_training
+        return (trial // FIRST_TRIALS, self.bins, int(self.method not in ("EXC", "IMC")), -n, trial)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The two-stage search of a larger set on the first partition, in parts: a fold and a value of gamma each."""
+
+    column: Column
+
+    def units(self, done: Records) -> Iterator[Unit]:
+        first = protocol.first_grid(self.column.method)
+        yield from self._parts("coarse", first)
+        centres = self._centres(done)
+        if centres is None:  # placeholders, for the estimate of the time left
+            for place in range(9):
+                for fold in range(FOLDS):
+                    key = f"{self.column.key}/fine/?{place}/{fold}"
+                    yield Unit(key, protocol.search_part, None, self.column.urgency(0), self._cost())
+            return
+        for centre in {tuple(c.values()): c for c in centres.values()}.values():
+            yield from self._parts(_named("fine", centre), fine_grid(centre))
+
+    def points(self, done: Records) -> dict[str, Point] | None:
+        """The best parameters by either error; None before all parts have ended."""
+        first, centres = self.first_stage(done), self._centres(done)
+        if first is None or centres is None:
+            return None
+        chosen = {}
+        for metric, centre in centres.items():
+            second = self._stage(done, _named("fine", centre), fine_grid(centre))
+            if second is None:
+                return None
+            chosen[metric] = protocol.best_point(first + second, metric)
+        return chosen
+
+    def first_stage(self, done: Records) -> list[Outcome] | None:
+        return self._stage(done, "coarse", protocol.first_grid(self.column.method))
+
+    def _centres(self, done: Records) -> dict[str, Point] | None:
+        first = self.first_stage(done)
+        return None if first is None else {metric: protocol.best_point(first, metric) for metric in METRICS}
+
+    def _parts(self, stage: str, grid: dict[str, list[float]]) -> Iterator[Unit]:
+        for gamma in grid["gamma"]:
+            for fold in range(FOLDS):
+                part = {"C": grid["C"], "gamma": [gamma]}
+                arguments = {"name": self.column.name, "bins": self.column.bins, "method": self.column.method}
+                arguments |= {"grid": part, "fold": fold}
+                key = self._key(stage, gamma, fold)
+                yield Unit(key, protocol.search_part, arguments, self.column.urgency(0), self._cost())
+
+    def _stage(self, done: Records, stage: str, grid: dict[str, list[float]]) -> list[Outcome] | None:
+        """The errors of all points of a grid on all folds, C first; None if one is missing."""
+        keys = [[self._key(stage, gamma, fold) for fold in range(FOLDS)] for gamma in grid["gamma"]]
+        if not all(key in done for row in keys for key in row):
+            return None
+        return [_joined([done[key]["errors"][place] for key in row]) for place in range(len(grid["C"])) for row in keys]
+
+    def _key(self, stage: str, gamma: float, fold: int) -> str:
+        return f"{self.column.key}/{stage}/gamma={gamma:.6g}/fold{fold}"
+
+    def _cost(self) -> float:
+        heavier = {"IMC": self.column.bins / 5.0}.get(self.column.method, 1.0)
+        return 5.0 * heavier * (DATA_SETS[self.column.name].n_training / 6000) ** 2
+
+
+def _named(stage: str, centre: Point) -> str:
+    return f"{stage}-{centre['C']:.6g}-{centre['gamma']:.6g}"
+
+
+def _joined(folds: Sequence[Outcome]) -> Outcome:
+    return {"point": folds[0]["point"]} | {metric: [fold[metric][0] for fold in folds] for metric in METRICS}
+
+
+def values(outcomes: Sequence[Outcome], metric: str, by: str) -> list[float]:
+    """The errors of all trials with the parameters chosen by an error."""
+    return [float(outcome[by][metric]) for outcome in outcomes]
+
+
+def mean(errors: Sequence[float]) -> float:
+    return float(np.mean(errors))
+
+
+def deviation(errors: Sequence[float]) -> float:
+    return float(np.std(errors, ddof=1)) if len(errors) > 1 else float("nan")
+
+
+def with_stars(cells: dict[str, Outcome], errors: dict[str, list[float]]) -> Iterator[Outcome]:
+    """The cells of a row, those significantly worse than the best mean marked as in the paper."""
+    if not cells:
+        return
+    best = min(cells, key=lambda method: cells[method]["value"])
+    for method, cell in cells.items():
+        enough = min(len(errors[method]), len(errors[best])) >= FIRST_TRIALS
+        p = ranksums(errors[method], errors[best]).pvalue if method != best and enough else 1.0
+        yield cell | ({"significantly_worse": True} if p < SIGNIFICANT else {})
+
+
+@lru_cache(maxsize=1)
+def items() -> dict[str, Item]:
+    made = {"table2": Table(5, ("SVR", "EXC", "IMC")), "table3": Table(10, ("SVR", "SLA", "EXC", "IMC"))}
+    titles = {"table2": "Test errors at 5 equal-frequency bins", "table3": "Test errors at 10 equal-frequency bins"}
+    return {name: Item(titles[name], table.units, table.summary) for name, table in made.items()}

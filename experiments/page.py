@@ -1,0 +1,111 @@
+"""docs/laboratory.md: what the papers have and what was measured, side by side; generated, never edited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from experiments import results, sides
+from experiments.items import HERE, PAPERS, items_of
+from experiments.sides import Pair
+
+PAGE = HERE.parent / "docs" / "laboratory.md"
+PICTURE = HERE.parent / "docs" / "laboratory.png"
+CLAIMS = """\
+## Every observation, remark and claim
+
+One by one, with the page of the claim and what decides it: [claims.md](claims.md)."""
+UNAVAILABLE = {
+    ("chu_keerthi_2007", "figure7"): "The EachMovie ratings are not available.",
+    ("shi_2021", "figure3"): "A picture of both predictions in the plane, without a measured counterpart.",
+}
+SETTINGS = "Numbers of the set-up, without a measured counterpart; they are in expected.json."
+INTRODUCTION = """\
+# The laboratory
+
+What five papers claim, and what this library measured: every table and figure by its item of `experiments/`, the
+paper's numbers (`expected.json`, with pages) beside ours (`results.json`, with data, protocol and versions). This page
+is made by `python -m experiments page`; `python -m experiments` lists the items, and
+`python -m experiments PAPER ITEM` measures what is missing of one.
+
+Ours are **bold** where the mean is more than two of the paper's standard deviations off; \\* marks means that are
+significantly worse than the best of their line (Wilcoxon's rank sum test, p < 0.01), as in the paper; – is a number
+that the paper does not have or that was not measured."""
+VERDICTS = ("holds", "does not hold", "could not be tested")
+
+
+def write() -> None:
+    from experiments import picture
+
+    picture.draw(PICTURE)
+    PAGE.write_text(text())
+
+
+def text() -> str:
+    parts = [INTRODUCTION, "![Paper and ours](laboratory.png)"] if PICTURE.is_file() else [INTRODUCTION]
+    for paper in PAPERS:
+        parts += _paper(paper)
+    return "\n\n".join([*parts, CLAIMS]) + "\n"
+
+
+def _paper(paper: str) -> Iterator[str]:
+    theirs, ours = results.expected(paper), results.read(paper)
+    if not theirs["items"] and not ours["items"]:
+        return
+    yield f"## {paper}"
+    yield f"{theirs['paper']}. [Claims, protocols, differences](../experiments/{paper}/README.md)"
+    for item in dict.fromkeys([*theirs["items"], *ours["items"]]):
+        if item == "claims":  # on docs/claims.md
+            continue
+        yield from _item(paper, item, theirs["items"].get(item, {}), ours["items"].get(item))
+
+
+def _item(paper: str, item: str, theirs: dict[str, Any], ours: dict[str, Any] | None) -> Iterator[str]:
+    where = f" (p. {theirs['page']})" if "page" in theirs else ""
+    yield f"### {item}{where}: {theirs.get('title') or (ours or {}).get('title', '')}"
+    if ours is None:
+        yield UNAVAILABLE.get((paper, item)) or ("Not measured yet." if item in items_of(paper) else SETTINGS)
+        return
+    made, missing = sides.available(sides.pairs(theirs.get("cells", []), ours["cells"]))
+    yield sides.markdown(*(sides.pivot(made) if sides.is_table(made) else sides.listed(made)))
+    yield from _agreement(made, ours.get("explanations", {}))
+    if lines := sides.orders(made) if sides.is_table(made) else []:
+        yield "Order of the methods, best first:\n\n" + "\n".join(f"- {line}" for line in lines)
+    if missing:
+        yield f"Not measured here, for want of the data or of time: {', '.join(missing)}."
+    yield f"{_trials(ours['cells'])}Data: {ours['data']} Protocol: {_in_words(ours['protocol'])}"
+    if (HERE / paper / f"{item}.png").is_file():
+        yield f"![{item}](../experiments/{paper}/{item}.png)"
+
+
+def _in_words(protocol: str | dict[str, str]) -> str:
+    """Some items have a protocol for every measurement."""
+    return protocol if isinstance(protocol, str) else " ".join(f"{name}: {text}" for name, text in protocol.items())
+
+
+def _trials(cells: list[dict[str, Any]]) -> str:
+    counts = [cell["trials"] for cell in cells if "trials" in cell]
+    if not counts:
+        return ""
+    return f"Trials: {min(counts)} to {max(counts)} a cell. " if min(counts) < max(counts) else f"Trials: {counts[0]}. "
+
+
+def _agreement(made: list[Pair], explanations: dict[str, str]) -> Iterator[str]:
+    """How many cells of every method agree, and why others do not."""
+    judged = [pair for pair in made if pair.agrees is not None]
+    if not judged:
+        return
+    methods = dict.fromkeys(pair.about.get("method", "all") for pair in judged)
+    counts = []
+    for method in methods:
+        own = [pair for pair in judged if pair.about.get("method", "all") == method]
+        counts.append(f"{method} {sum(bool(pair.agrees) for pair in own)} of {len(own)}")
+    yield f"Within two of the paper's standard deviations: {', '.join(counts)} cells."
+    missed = [pair for pair in judged if not pair.agrees]
+    for dataset in dict.fromkeys(pair.about.get("dataset", "") for pair in missed):
+        cells = ", ".join(
+            f"{pair.about.get('method', '')} {pair.about['metric']} {pair.distance:+.1f}"
+            for pair in missed
+            if pair.about.get("dataset", "") == dataset
+        )
+        yield f"- {dataset} (deviations off: {cells}): {explanations.get(dataset, 'unexplained.')}"

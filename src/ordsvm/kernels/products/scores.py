@@ -1,0 +1,54 @@
+"""Scores of new samples on a device, a row block at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ordsvm._typing import Floats
+from ordsvm.array_library import Array, TorchLibrary, torch_library
+from ordsvm.devices import TensorRows
+from ordsvm.kernels.base import Kernel
+from ordsvm.kernels.given import Precomputed
+from ordsvm.kernels.products.on_torch import dense, torch_products
+
+BLOCK_ROWS = 2**18
+BLOCK_FEATURES = 2**28  # of all rows of a block
+LEAST_VALUES = 10**8  # of the kernel, from which on a device is faster than a few threads
+
+
+def is_worth_a_device(X: Any, support: Any) -> bool:
+    return isinstance(X, TensorRows) or X.shape[0] * support.shape[0] >= LEAST_VALUES
+
+
+def device_scores(device: str, kernel: Kernel, X: Any, support: Any, beta: Floats) -> Floats:
+    """k(X, support) @ beta, as `Kernel.scores`; X may be a tensor.
+
+    As there, values between samples in float32 are computed with about that precision, and others in float64.
+    """
+    if len(beta) == 0 or X.shape[0] == 0:
+        return np.zeros((X.shape[0], *beta.shape[1:]))
+    samples = X.tensor if isinstance(X, TensorRows) else X
+    library = torch_library(device) if samples is X else TorchLibrary(str(samples.device))
+    weights = library.array(beta.reshape(len(beta), -1))
+    rows = max(1, min(BLOCK_ROWS, BLOCK_FEATURES // max(1, X.shape[1])))
+    parts, begin = [], 0
+    while begin < X.shape[0]:
+        try:
+            parts.append(_block_scores(library, kernel, samples[begin : begin + rows], support, weights))
+            begin += rows
+        except library.out_of_memory as error:
+            rows = library.less_than(rows, error)
+    return library.host(library.join(parts)).reshape(X.shape[0], *beta.shape[1:])
+
+
+def _block_scores(library: TorchLibrary, kernel: Kernel, block: Any, support: Any, weights: Array) -> Array:
+    if isinstance(kernel, Precomputed):
+        return library.array(block)[:, library.index(support)] @ weights
+    n, is_single = block.shape[0], "float32" in str(block.dtype) and support.dtype == np.float32
+    both = library.join([library.array(dense(block)), library.array(dense(support))])
+    products = torch_products(library, kernel, both)
+    product = products.product if is_single else products.exact_product
+    rows, columns = products.first(n), products.rows(library.span(n, len(both)))
+    return library.join([product(rows, columns, weights[:, k])[:, None] for k in range(weights.shape[1])], axis=1)

@@ -1,0 +1,247 @@
+"""`device` of the kernel machines: what is refused, what runs where, tensors in and out, memory that does not suffice.
+
+torch's CPU device stands for a GPU.
+"""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, LinearSVOR, OrdinalSearchCV, ProximalNewton
+from ordsvm.devices import usable_device
+from ordsvm.kernels import RBF, Precomputed
+from ordsvm.solvers.auto import LEAST_ON_DEVICE, Work, auto
+from tests.cases import random_data
+
+MODELS = [SVOR(), SVORIM(), SVOREX(), SVC(), SVC(multi_class="ovr"), NPSVOR(), SVR()]
+FAST = [MODELS[0], MODELS[3]]
+DEVICE = "torch:cpu"
+
+
+def trained(model, X, y, **parameters):
+    return type(model)(**model.get_params() | {"gamma": 0.5} | parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("device", [5, None, "gpu", "cuda:x", "CPU"])
+def test_unknown_devices(device):
+    X, y = random_data(5)
+    with pytest.raises(ValueError, match=r"device=.* is unknown: give 'cpu', 'cuda'"):
+        SVOR(device=device).fit(X, y)
+
+
+def test_no_torch_is_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)  # as if it were not installed
+    X, y = random_data(5)
+    with pytest.raises(ImportError, match=r"device='cuda' needs torch, which is not installed: pip install 'ordsvm\[g"):
+        SVOR(device="cuda").fit(X, y)
+    with pytest.raises(ImportError, match="needs torch"):
+        OrdinalSearchCV(SVOR(), {"C": [1.0]}, device="cuda").fit(X, y)
+
+
+def test_the_cpu_never_imports_torch():
+    code = (
+        "import sys, numpy as np; from ordsvm import *; X = np.random.default_rng(0).normal(size=(60, 2)); "
+        "y = (X[:, 0] > 0).astype(int); SVOR().fit(X, y).predict(X); NPSVOR().fit(X, y).predict(X); "
+        "SVC(solver='proximal-newton').fit(X, y).decision_function(X); "
+        "OrdinalSearchCV(SVORIM(), {'C': [1.0, 2.0]}, cv=2).fit(X, y); certify(SVR().fit(X, X[:, 0]), X, X[:, 0]); "
+        "sys.exit('torch' in sys.modules or 'triton' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_solvers_of_the_cpu_have_no_device():
+    X, y = random_data(5)
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="solver='block' runs on the CPU: give solver='auto' or 'proximal-newton'"):
+        SVOR(device=DEVICE, solver="block").fit(X, y)
+    assert SVOR(device="auto", solver="block").fit(X, y).result_.solver == "block"
+    with pytest.raises(ValueError, match="positive semidefinite"):
+        SVOR(device=DEVICE, kernel="sigmoid").fit(X, y)
+
+
+def test_auto_places_large_problems(monkeypatch):
+    monkeypatch.setattr("ordsvm.solvers.auto.usable_device", lambda device: "cuda")
+    work = Work("kernel", RBF(0.5), n_hinges=5000, n_samples=LEAST_ON_DEVICE, device="auto")
+    assert auto(work) == ProximalNewton(device="cuda")
+    assert auto(work._replace(n_samples=LEAST_ON_DEVICE - 1)).name == "block"
+    assert auto(work._replace(n_samples=100, device="cuda")) == ProximalNewton(device="cuda")
+    assert auto(work._replace(device="cpu")).name == "block"
+
+
+def test_auto_is_the_cpu_without_a_gpu(monkeypatch):
+    monkeypatch.setattr("ordsvm.devices._n_gpus", lambda: 0)
+    assert usable_device("auto") == "cpu"
+    X, y = random_data(5)
+    model = SVOR(device="auto").fit(X, y)
+    assert model.result_.device == "cpu"
+    monkeypatch.setattr("ordsvm.estimators.kernel.is_worth_a_device", lambda X, support: True)
+    monkeypatch.setattr("ordsvm.estimators.kernel.device_scores", None)
+    model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "model", [pytest.param(m, marks=[pytest.mark.slow] * (m not in FAST)) for m in MODELS], ids=repr
+)
+def test_machines_train_and_predict_on_a_device(model):
+    torch = pytest.importorskip("torch")
+    X, y = random_data(5, n=120)
+    here, there = (trained(model, X, y, device=device, tol=1e-5) for device in ("cpu", DEVICE))
+    assert (there.result_.solver, there.result_.device) == ("proximal-newton", DEVICE)
+    assert there.result_.objective == pytest.approx(here.result_.objective, rel=1e-4)
+    method = "predict" if isinstance(model, SVR) else "decision_function"
+    scores = getattr(there, method)(X)
+    assert isinstance(scores, np.ndarray)
+    np.testing.assert_allclose(scores, getattr(there.set_params(device="cpu"), method)(X), atol=1e-10)
+    there.set_params(device=DEVICE)
+    of_tensor = getattr(there, method)(torch.as_tensor(X))
+    assert isinstance(of_tensor, torch.Tensor)
+    np.testing.assert_allclose(of_tensor.numpy(), scores, atol=1e-12)
+    labels = there.predict(torch.as_tensor(X))
+    assert isinstance(labels, torch.Tensor)
+    np.testing.assert_array_equal(labels.numpy(), there.predict(X))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "poly", "precomputed", "callable"])
+def test_scores_of_every_kernel(kernel, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setattr("ordsvm.kernels.products.scores.BLOCK_ROWS", 7)
+    X, y = random_data(5, n=60)
+    K = RBF(0.5)(X, X)
+    data = K if kernel == "precomputed" else X
+    used = (lambda A, B: (A @ B.T + 1) ** 2) if kernel == "callable" else kernel
+    model = trained(SVOR(), data, y, kernel=used, coef0=1.0)
+    expected = model.decision_function(data)
+    model.set_params(device=DEVICE)
+    np.testing.assert_allclose(model.decision_function(data), expected, atol=1e-9)
+    if kernel not in ("precomputed", "callable"):
+        np.testing.assert_allclose(model.decision_function(sp.csr_array(data)), expected, atol=1e-9)
+    assert model.decision_function(data[:1]).shape == (1,)
+
+
+def test_tensors_train_too_and_bad_ones_are_refused():
+    torch = pytest.importorskip("torch")
+    X, y = random_data(5, n=60)
+    model = SVOR(device=DEVICE).fit(torch.as_tensor(X), torch.as_tensor(y))
+    assert isinstance(model.support_vectors_, np.ndarray)
+    for bad, reason in (
+        (X[:, :1], "of shape"),
+        (X[0], "of shape"),
+        (np.full_like(X, np.nan), "NaN"),
+        (X.astype(np.int64), "float32"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            model.predict(torch.as_tensor(bad))
+    named = SVOR(device=DEVICE).fit(X, np.array(["a", "b", "c", "d", "e"])[y])
+    assert named.predict(torch.as_tensor(X)).dtype.kind == "U"
+
+
+def test_single_precision_predicts_as_such():
+    pytest.importorskip("torch")
+    X, y = random_data(5, n=80)
+    X = X.astype(np.float32)
+    model = SVOR(device=DEVICE).fit(X, y)
+    there = model.decision_function(X)
+    np.testing.assert_allclose(there, model.set_params(device="cpu").decision_function(X), atol=1e-4)
+
+
+# Memory
+
+
+class Limited:
+    """Kernel values of more than so many pairs at once do not fit into memory."""
+
+    def __init__(self, monkeypatch, limit):
+        import torch
+
+        from ordsvm.kernels.products.on_torch import GaussianProducts
+
+        self.refused = 0
+        values = GaussianProducts.values
+
+        def limited(products, rows, columns):
+            if len(rows) * len(columns) > limit:
+                self.refused += 1
+                raise torch.cuda.OutOfMemoryError("out of memory, for the test")
+            return values(products, rows, columns)
+
+        monkeypatch.setattr(GaussianProducts, "values", limited)
+
+
+def test_no_rows_and_no_columns():
+    """A step may be about no sample at all."""
+    pytest.importorskip("torch")
+    from ordsvm.array_library import TorchLibrary
+    from ordsvm.kernels.products.on_torch import torch_products
+
+    products = torch_products(TorchLibrary("cpu"), RBF(0.5), np.ones((3, 2)))
+    none = products.library.index([])
+    assert tuple(products.part(none, none).shape) == (0, 0)
+    assert len(products.exact_product(products.first(3), products.rows(none), products.library.zeros(0))) == 3
+
+
+def test_fewer_values_at_a_time_where_memory_ends(monkeypatch):
+    pytest.importorskip("torch")
+    X, y = random_data(5, n=150)
+    expected = trained(SVOR(), X, y, device=DEVICE)
+    limited = Limited(monkeypatch, 2000)
+    model = trained(SVOR(), X, y, device=DEVICE)
+    assert limited.refused > 0
+    assert model.result_.objective == pytest.approx(expected.result_.objective, rel=1e-3)
+    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=0.05)
+
+
+def test_a_smaller_preconditioner_where_memory_ends(monkeypatch):
+    torch = pytest.importorskip("torch")
+    from ordsvm.solvers.kernel.proximal_newton import newton_system, proximal_newton
+
+    ranks = []
+    begin = newton_system.Nystroem.__init__
+
+    def limited(self, library, products, size, rank, seed):
+        ranks.append(rank)
+        if rank > 20:
+            raise torch.cuda.OutOfMemoryError("out of memory, for the test")
+        begin(self, library, products, size, rank, seed)
+
+    monkeypatch.setattr(newton_system.Nystroem, "__init__", limited)
+    X, y = random_data(5, n=300)
+    solver = ProximalNewton(device=DEVICE, direct=1, rank=64)
+    with pytest.raises(MemoryError, match=r"too little memory for 300 samples: beside these it needs about .* GB"):
+        trained(SVOR(), X, y, solver=solver)
+    monkeypatch.setattr(proximal_newton, "LEAST_RANK", 8)
+    ranks.clear()
+    assert trained(SVOR(), X, y, solver=solver).result_.converged
+    assert ranks[:3] == [64, 32, 16]
+
+
+def test_prediction_goes_on_with_smaller_blocks(monkeypatch):
+    pytest.importorskip("torch")
+    X, y = random_data(5, n=150)
+    model = trained(SVOR(), X, y, device=DEVICE)
+    expected = model.decision_function(X)
+    Limited(monkeypatch, 30 * len(model.support_))
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-10)
+
+
+def test_a_search_on_a_device():
+    pytest.importorskip("torch")
+    X, y = random_data(5, n=90)
+    grid = {"C": [0.1, 1.0], "gamma": [0.1, 0.5]}
+    here, there = (OrdinalSearchCV(SVOR(), grid, cv=3, device=device).fit(X, y) for device in (None, DEVICE))
+    assert there.best_estimator_.result_.device == DEVICE
+    np.testing.assert_allclose(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=0.03)
+    with pytest.raises(ValueError, match="is for models with kernels"):
+        OrdinalSearchCV(LinearSVOR(), {"C": [1.0]}, device=DEVICE).fit(X, y)
+
+
+def test_precomputed_matrices_on_a_device():
+    pytest.importorskip("torch")
+    X, y = random_data(5, n=60)
+    K = RBF(0.5)(X, X)
+    model = SVORIM(kernel=Precomputed(), device=DEVICE).fit(K, y)
+    assert model.result_.device == DEVICE
+    np.testing.assert_array_equal(model.predict(K), SVORIM(kernel="precomputed").fit(K, y).predict(K))

@@ -1,0 +1,67 @@
+"""The laboratory: kills lose one trial, units run in order, the page is that of the results."""
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from experiments import page
+from experiments.items import PAPERS, Scope, Unit, items_of
+from experiments.records import RecordFile
+from experiments.runner import Limits, planned, run
+from tests import experiment_cases
+from tests.experiment_cases import ITEM, TRIALS
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_a_kill_loses_one_trial_and_the_same_command_goes_on(tmp_path):
+    command, file = [sys.executable, "-m", "tests.experiment_cases", str(tmp_path)], tmp_path / "records.jsonl"
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    while not file.is_file() or file.read_bytes().count(b"key") < 2:
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    kept = file.read_bytes()
+    file.write_bytes(kept + b'{"key": "square7", "outc')  # torn, as by a crash
+    assert subprocess.run(command, cwd=ROOT, stderr=subprocess.DEVNULL).returncode == 0
+    lines = [json.loads(line) for line in file.read_text().splitlines() if line.startswith('{"key"') and "}" in line]
+    keys = [line["key"] for line in lines]
+    assert sorted(keys) == sorted({*(f"square{number}" for number in range(TRIALS)), "total"})  # each once
+    assert file.read_bytes().startswith(kept)
+    assert RecordFile(file)["total"]["total"] == sum(number**2 for number in range(TRIALS))
+
+
+def test_a_unit_that_fails_is_reported_and_the_others_run(tmp_path):
+    bad = Unit("bad", experiment_cases.square, {"number": -1, "seconds": 0.0})
+    good = Unit("good", experiment_cases.square, {"number": 3, "seconds": 0.0}, (1,))
+    item = replace(ITEM, units=lambda done, scope: [bad, good])
+    records = RecordFile(tmp_path / "records.jsonl")
+    failed = run({"sum": item}, records, Scope(), Limits(1))
+    assert len(failed) == 1
+    assert "a negative number" in failed[0]
+    assert records["good"]["square"] == 9
+    assert [unit.key for unit in planned({"sum": item}, records, Scope())] == ["bad"]
+
+
+def test_a_budget_starts_nothing_more(tmp_path):
+    records = RecordFile(tmp_path / "records.jsonl")
+    assert run({"sum": ITEM}, records, Scope(TRIALS), Limits(1, budget=0.0)) == []
+    assert len(records) == 0
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_units_have_keys_of_their_own(paper):
+    for name, item in items_of(paper).items():
+        units = list(item.units({}, Scope(2)))
+        assert len({unit.key for unit in units}) == len(units), name
+        assert any(unit.arguments is not None for unit in units) or not units, name
+
+
+def test_the_page_is_that_of_the_results():
+    assert page.PAGE.read_text() == page.text(), "python -m experiments page"

@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Threads that wait for each other need the cores to themselves.
 THREADED := $(wildcard tests/test_async*.py)
 
-.PHONY: demo test test-all core-test lint format sanitize bench campaign experiments-quick clean
+.PHONY: demo test test-all core-test docs lint format sanitize bench campaign experiments-quick clean
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -29,7 +29,7 @@ core-test: $(VENV)/cmake
 	  && $(BIN)/cmake --build build/core -j 2 >> build/core.log 2>&1 || (cat build/core.log; exit 1)
 	@build/core/core_tests
 
-test-all: $(VENV)/test $(VENV)/bench core-test experiments-quick
+test-all: $(VENV)/test $(VENV)/bench $(VENV)/docs core-test experiments-quick
 	$(BIN)/python -m pytest
 
 # make bench lists the benchmarks, make bench NAME=smo-speed runs one.
@@ -47,6 +47,13 @@ TIME_LIMIT ?= 2
 campaign: $(VENV)/test
 	$(BIN)/python -m benchmarks campaign --problems $(PROBLEMS) --jobs $(JOBS) --time-limit $(TIME_LIMIT) \
 	  $(SEED:%=--seed %) $(RESUME:%=--resume)
+
+# The manual, in docs/_build/html; warnings are errors, and nothing is fetched from the network. GALLERY=0 leaves the
+# examples of the gallery unrun, for a quick look.
+GALLERY ?= 1
+docs: $(VENV)/docs
+	GALLERY=$(GALLERY) $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 # Style, types, directions of imports and includes, words of the glossary, docstrings.
 lint: $(VENV)/lint
@@ -74,7 +81,7 @@ sanitize: $(VENV)/cmake
 	$(BIN)/ctest --test-dir build/tsan --output-on-failure
 
 clean:
-	rm -rf build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build docs/_build docs/gallery docs/api $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Stamps: what has been installed into the virtual environment.
 $(VENV)/created:
@@ -83,7 +90,7 @@ $(VENV)/created:
 	@touch $@
 
 # One editable install per purpose; it builds the core anew where a source of it has changed.
-$(VENV)/demo $(VENV)/test $(VENV)/bench: $(VENV)/created pyproject.toml CMakeLists.txt $(NATIVE)
+$(VENV)/demo $(VENV)/test $(VENV)/bench $(VENV)/docs: $(VENV)/created pyproject.toml CMakeLists.txt $(NATIVE)
 	$(PIP) install -e ".[$(@F)]"
 	@touch $@
 

@@ -31,6 +31,7 @@ REGISTRY = (
     "distributed",
     "early-stopping",
     "gpu",
+    "latency",
     "linear-text",
     "parsmo",
     "peers",
@@ -43,6 +44,8 @@ REGISTRY = (
     "tall",
     "tall-dask",
     "tall-disk",
+    "tall-search",
+    "wide",
 )
 
 

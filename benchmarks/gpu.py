@@ -7,20 +7,21 @@ of hinges and the judge on the CPU are in them. `solver_seconds` leaves out what
 from __future__ import annotations
 
 import time
+from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from benchmarks.contestants import PeerMissing
-from benchmarks.datasets import ordinal, shuffled_svmlight
+from benchmarks.datasets import ordinal, shuffled_svmlight, standardised
 from benchmarks.results import Row, row
-from ordsvm import SVC, SVOR, SVOREX, SVORIM, SVR, ProximalNewton
+from ordsvm import SVC, SVOR, SVOREX, SVORIM, SVR, OrdinalSearchCV, certify
 
 DATA = (
-    "california_housing in 5 ranks (gamma 0.5), a9a, ijcnn1 and skin_nonskin (gamma 1/d, C = 1), and synthetic sets: "
-    "46 normal columns, 5 ranks of sin(x0) + x1·x2 + x3/2 + 0.3·noise, gamma 0.02; two overlapping classes of 28 "
-    "columns, gamma 1/28"
+    "california_housing in 5 ranks (gamma 0.5), a9a, ijcnn1 and skin_nonskin (standardised; gamma 1/d, C = 1), and "
+    "synthetic sets: 46 normal columns, 5 ranks of sin(x0) + x1·x2 + x3/2 + 0.3·noise, gamma 0.02; two overlapping "
+    "classes of 28 columns, gamma 1/28"
 )
 TOL = 1e-3
 SLOWER = "Launches, and work on the CPU before and after the solver (labels, table of hinges, the judge)."
@@ -54,6 +55,11 @@ def _classes(name: str) -> Samples:
     return X.toarray().astype(np.float32), y
 
 
+def _skin() -> Samples:
+    X, y = _classes("skin_nonskin")
+    return standardised(X), y
+
+
 def _california() -> Samples:
     return ordinal("california_housing")
 
@@ -66,58 +72,201 @@ CASES: dict[str, Case] = {
     "california_housing C=100": (_california, SVOR, 100.0, 0.5, 1.0),
     "a9a": (lambda: _classes("a9a"), SVC, 1.0, 1 / 123, 0.15),
     "ijcnn1": (lambda: _classes("ijcnn1"), SVC, 1.0, 1 / 22, 0.17),
-    "skin_nonskin": (lambda: _classes("skin_nonskin"), SVC, 1.0, 1 / 3, 0.3),
+    "skin_nonskin": (_skin, SVC, 1.0, 1 / 3, 0.3),
     "synthetic 75,000 SVOR C=1": (lambda: _ranks(75_000), SVOR, 1.0, 0.02, 0.4),
     "synthetic 75,000 SVOR C=10": (lambda: _ranks(75_000), SVOR, 10.0, 0.02, 2.0),
-    "synthetic 75,000 SVORIM C=1": (lambda: _ranks(75_000), SVORIM, 1.0, 0.02, None),
-    "synthetic 75,000 SVOREX C=1": (lambda: _ranks(75_000), SVOREX, 1.0, 0.02, None),
-    "synthetic 75,000 SVR C=1": (lambda: synthetic_ranks(75_000), SVR, 1.0, 0.02, None),
     "synthetic 250,000 SVOR C=1": (lambda: _ranks(250_000), SVOR, 1.0, 0.02, 1.5),
+    "synthetic 250,000 SVOR C=10": (lambda: _ranks(250_000), SVOR, 10.0, 0.02, 20.0),
     "synthetic 1,000,000 SVOR C=1": (lambda: _ranks(1_000_000), SVOR, 1.0, 0.02, 12.0),
+    "synthetic 1,000,000 SVOR C=10": (lambda: _ranks(1_000_000), SVOR, 10.0, 0.02, 240.0),
     "two classes 200,000 C=1": (lambda: synthetic_classes(200_000, 0.75), SVC, 1.0, 1 / 28, 5.9 / 6),
+    "two classes 200,000 C=10": (lambda: synthetic_classes(200_000, 0.75), SVC, 10.0, 1 / 28, 48 / 11),
     "two classes 1,000,000 C=1": (lambda: synthetic_classes(1_000_000, 0.75), SVC, 1.0, 1 / 28, 6.0),
+    "two classes, 5 % Bayes error 1,000,000 C=1": (lambda: synthetic_classes(1_000_000, 10.0), SVC, 1.0, 1 / 28, 4.0),
 }
-ROWS = tuple(CASES)
+OTHERS = {"SVORIM": SVORIM, "SVOREX": SVOREX, "SVR": SVR}
+AGREEMENT = (
+    "pyrim", "machine_cpu", "auto_mpg", "ESL", "boston_housing", "LEV", "winequality-red", "abalone", "bank32nh",
+    "census_house16h", "cpu_act", "california_housing",
+)  # fmt: skip
+GRID = {"C": np.logspace(-3, 3, 7), "gamma": 0.5 * np.logspace(-3, 3, 7)}
 
 
-def run(quick: bool, names: Sequence[str] = ("",)) -> list[Row]:
-    """Every case whose name begins so; quick: the smallest one."""
-    torch = _torch()
-    chosen = [name for name in CASES if any(name.startswith(part) for part in names)]
-    return [_measured(torch, name) for name in (chosen[:1] if quick else chosen)]
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--device", default="cuda", help="torch:cpu tries the program out where there is no GPU")
+    parser.add_argument("--alone", action="store_true", help="no search by the CPU beside that by the device")
 
 
-def _torch() -> Any:
+def run(quick: bool, names: Sequence[str] = ("",), device: str = "cuda", alone: bool = False) -> list[Row]:
+    """Every row of such a name, or whose name begins so; quick: the smallest one."""
+    torch = _torch(device)
+    chosen = [
+        name for name in ROWS if any(name == part or (part not in ROWS and name.startswith(part)) for part in names)
+    ]
+    measure = Measure(torch, device, alone)
+    return [_row(measure, name) for name in (chosen[:1] if quick and names == ("",) else chosen)]
+
+
+def _row(measure: Measure, name: str) -> Row:
+    return measure.case(name) if name in CASES else SPECIAL[name](measure)
+
+
+def _torch(device: str) -> Any:
     try:
         import torch
     except ImportError:
         raise PeerMissing("torch is not installed: pip install 'ordsvm[gpu]'.") from None
-    if not torch.cuda.is_available():
+    if device == "cuda" and not torch.cuda.is_available():
         raise PeerMissing("torch finds no GPU.")
     return torch
 
 
-def _measured(torch: Any, name: str) -> Row:
-    samples, kind, C, gamma, most = CASES[name]
-    X, y = samples()
-    model = kind(C=C, gamma=gamma, tol=TOL, solver=ProximalNewton(device="cuda"), time_limit=300)
-    model.fit(X, y)  # compiles
-    torch.cuda.reset_peak_memory_stats()
-    start = time.perf_counter()
-    model.fit(X, y)
-    seconds, result = time.perf_counter() - start, model.result_
+class Measure:
+    """Whole calls on a device, each made twice: the first one compiles."""
+
+    def __init__(self, torch: Any, device: str, alone: bool) -> None:
+        self.torch, self.device, self.alone = torch, device, alone
+        self.is_cuda = device.startswith("cuda")
+
+    def second(self, call: Callable[[], Any]) -> tuple[float, Any]:
+        """Seconds of the second call, and what it returns."""
+        call()
+        if self.is_cuda:
+            self.torch.cuda.reset_peak_memory_stats()
+        start = time.perf_counter()
+        made = call()
+        return time.perf_counter() - start, made
+
+    def facts(self) -> dict[str, Any]:
+        if not self.is_cuda:
+            return {"device": self.device}
+        peak = self.torch.cuda.max_memory_allocated() / 2**30
+        return {"device": self.torch.cuda.get_device_name(), "device_gigabytes": peak}
+
+    def fitted(self, kind: Any, C: float, gamma: float, samples: Samples) -> tuple[float, Any]:
+        model = kind(C=C, gamma=gamma, tol=TOL, device=self.device)
+        return self.second(lambda: model.fit(*samples))
+
+    def case(self, name: str) -> Row:
+        make, kind, C, gamma, most = CASES[name]
+        seconds, model = self.fitted(kind, C, gamma, make())
+        result = model.result_
+        return row(
+            f"{name}: seconds",
+            seconds,
+            at_most=most,
+            explanation=SLOWER,
+            solver_seconds=result.seconds,
+            newton_steps=result.n_iter,
+            solver=result.solver,
+            status=result.status,
+            violation=result.violation,
+            relative_gap=result.relative_gap,
+            objective=result.objective,
+            n_support=len(model.support_),
+            **self.facts(),
+        )
+
+
+def _against_svor(measure: Measure) -> Row:
+    """Free and ordered thresholds, and regression."""
+    X, t = synthetic_ranks(75_000)
+    y = np.argsort(np.argsort(t)) * 5 // len(t)
+    base, _ = measure.fitted(SVOR, 1.0, 0.02, (X, y))
+    fits = {name: measure.fitted(kind, 1.0, 0.02, (X, t if kind is SVR else y)) for name, kind in OTHERS.items()}
+    facts = {
+        name: {"seconds": seconds, "violation": model.result_.violation, "relative_gap": model.result_.relative_gap}
+        for name, (seconds, model) in fits.items()
+    }
+    worst = max(seconds for seconds, _ in fits.values()) / base
+    claim = "synthetic 75,000: the slowest of SVORIM, SVOREX and SVR, in SVOR's seconds"
+    return row(claim, worst, at_most=1.5, explanation=SLOWER, svor_seconds=base, **facts, **measure.facts())
+
+
+def _prediction(measure: Measure) -> Row:
+    """1,000,000 rows in float32 against the support vectors of 75,000 samples, about 61,000."""
+    model = SVOR(C=1.0, gamma=0.02, tol=TOL, device=measure.device).fit(*_ranks(75_000))
+    X = np.random.default_rng(1).standard_normal((1_000_000, 46), dtype=np.float32)
+    seconds, scores = measure.second(lambda: model.decision_function(X))
+    facts = measure.facts()
+    tensor = measure.torch.as_tensor(X, device=measure.device.removeprefix("torch:"))
+    of_tensor, _ = measure.second(lambda: model.decision_function(tensor))
+    some = slice(0, 2000)
+    error = float(np.abs(model.set_params(device="cpu").decision_function(X[some]) - scores[some]).max())
     return row(
-        f"{name}: seconds",
+        "prediction of 1,000,000 rows: seconds",
         seconds,
-        at_most=most,
-        explanation=SLOWER,
-        solver_seconds=result.seconds,
-        newton_steps=result.n_iter,
-        status=result.status,
-        violation=result.violation,
-        relative_gap=result.relative_gap,
-        objective=result.objective,
+        at_most=0.15,
+        explanation="Checks of the rows on the CPU and their way to the device; a tensor there takes less.",
         n_support=len(model.support_),
-        device=torch.cuda.get_device_name(),
-        device_gigabytes=torch.cuda.max_memory_allocated() / 2**30,
+        seconds_of_a_tensor=of_tensor,
+        largest_difference_from_the_cpu=error,
+        **facts,
     )
+
+
+def _agreement(measure: Measure) -> Row:
+    """Objectives and predictions of both solvers at tol 1e-4, on at most 5,000 rows of twelve sets."""
+    worst, share, seen = 0.0, 0.0, {}
+    for name in AGREEMENT:
+        X, y = ordinal(name)
+        X, y = X[:5000], y[:5000]
+        models = [SVOR(C=10.0, gamma=1 / X.shape[1], tol=1e-4, device=d).fit(X, y) for d in (measure.device, "cpu")]
+        objectives = [model.result_.objective for model in models]
+        off = abs(objectives[0] - objectives[1]) / objectives[1]
+        differ = float(np.mean(models[0].predict(X) != models[1].predict(X)))
+        worst, share = max(worst, off), max(share, differ)
+        seen[name] = {"objective_off": off, "predictions_differ": differ, "solvers": [m.result_.solver for m in models]}
+    claim = "agreement with the CPU's block method on twelve sets: largest relative difference of objectives"
+    return row(claim, worst, at_most=1e-4, largest_share_of_other_predictions=share, sets=seen, **measure.facts())
+
+
+def _judge(measure: Measure) -> Row:
+    """The gap that a fit claims by products on the device, and the one that `certify` finds on the CPU."""
+    X, y = _california()
+    model = SVOR(C=1.0, gamma=0.5, tol=TOL, device=measure.device).fit(X, y)
+    proof = certify(model, X, y)
+    off = abs(proof.relative_gap - model.result_.relative_gap)
+    claim = "judge on the device and on the CPU, california_housing: difference of relative gaps"
+    return row(claim, off, at_most=1e-6, relative_gap=proof.relative_gap, violation=proof.violation, **measure.facts())
+
+
+def _grid(measure: Measure) -> Row:
+    """7 x 7 values of C and gamma on 5 folds of 5,000 rows; the winner against that of the CPU."""
+    X, y = (part[:5000] for part in _california())
+
+    def searched(device: str | None) -> OrdinalSearchCV:
+        return OrdinalSearchCV(SVOR(tol=TOL), GRID, cv=5, refit=False, device=device).fit(X, y)
+
+    seconds, there = measure.second(lambda: searched(measure.device))
+    facts = measure.facts() | {"winner": there.best_params_}
+    if not measure.alone:
+        here = searched(None)
+        scores = [search.cv_results_["mean_test_score"] for search in (here, there)]
+        facts |= {
+            "winner_of_the_cpu": here.best_params_,
+            "mean_error_lost": float(here.best_score_ - scores[0][there.best_index_]),
+            "largest_difference_of_scores": float(np.abs(scores[0] - scores[1]).max()),
+        }
+    return row("grid of 7 x 7 on 5 folds of 5,000 rows: seconds", seconds, at_most=4.0, explanation=SLOWER, **facts)
+
+
+def _two_stages(measure: Measure) -> Row:
+    """Chu & Keerthi's search with the training of the winner."""
+    X, y = (part[:5000] for part in _california())
+    seconds, search = measure.second(lambda: OrdinalSearchCV(SVOR(tol=TOL), cv=5, device=measure.device).fit(X, y))
+    claim, score = "two-stage search on 5,000 rows: seconds", float(search.best_score_)
+    return row(
+        claim, seconds, at_most=15.0, explanation=SLOWER, winner=search.best_params_, score=score, **measure.facts()
+    )
+
+
+SPECIAL: dict[str, Callable[[Measure], Row]] = {
+    "75,000 others": _against_svor,
+    "prediction": _prediction,
+    "agreement": _agreement,
+    "judge": _judge,
+    "grid": _grid,
+    "two-stage": _two_stages,
+}
+ROWS = (*CASES, *SPECIAL)

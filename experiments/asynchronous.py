@@ -13,6 +13,7 @@ from experiments import drawing
 from experiments.items import Outcome
 
 FRACTIONS = (0.1, 0.25, 0.5)  # of a whole run, after which errors of the test rows are measured too
+MOST_LOOKS = 60  # of a run that are kept
 WITHIN = 0.01  # of the best objective
 
 
@@ -25,7 +26,8 @@ def curves(fit: Callable[[float | None], Any], error: Callable[[Any], dict[str, 
     model = fit(limit)
     seconds = time.perf_counter() - began
     result = getattr(model, "result_", None)
-    history = [[look.seconds, look.objective] for look in result.history] if result is not None else []
+    looks = result.history if result is not None else []
+    history = [[look.seconds, look.objective] for look in looks[:: 1 + len(looks) // MOST_LOOKS]]
     errors = [[seconds, error(model)]]
     if result is not None:
         history.append([seconds, result.objective])

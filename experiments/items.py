@@ -47,7 +47,8 @@ class Item:
 
     title      what the paper shows there
     units      all units of the item, given the records so far
-    summary    "data", "protocol" and "cells" of results.json, of the records so far
+    summary    "data", "protocol" and "cells" of results.json, of the records so far; entries that begin with "_" are
+               for the picture alone
     draw       fills the file with a picture of what `summary` returned
     alone      whether units take times, so that one runs at a time
     """

@@ -66,9 +66,13 @@ def _item(paper: str, item: str, theirs: dict[str, Any], ours: dict[str, Any] | 
     if ours is None:
         yield UNAVAILABLE.get((paper, item)) or ("Not measured yet." if item in items_of(paper) else SETTINGS)
         return
-    made = sides.pairs(theirs.get("cells", []), ours["cells"])
+    made, missing = sides.available(sides.pairs(theirs.get("cells", []), ours["cells"]))
     yield sides.markdown(*(sides.pivot(made) if sides.is_table(made) else sides.listed(made)))
     yield from _agreement(made, ours.get("explanations", {}))
+    if lines := sides.orders(made) if sides.is_table(made) else []:
+        yield "Order of the methods, best first:\n\n" + "\n".join(f"- {line}" for line in lines)
+    if missing:
+        yield f"Not measured here, for want of the data or of time: {', '.join(missing)}."
     yield f"{_trials(ours['cells'])}Data: {ours['data']} Protocol: {_in_words(ours['protocol'])}"
     if (HERE / paper / f"{item}.png").is_file():
         yield f"![{item}](../experiments/{paper}/{item}.png)"

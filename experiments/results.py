@@ -36,7 +36,8 @@ def write(paper: str, items: Mapping[str, Item], records: RecordFile, scope: Sco
         if not found["cells"]:
             continue
         command = f"python -m experiments {paper} {name}"
-        report["items"][name] = plain({"title": item.title, "command": command, **records.about, **found})
+        kept = {key: value for key, value in found.items() if not key.startswith("_")}
+        report["items"][name] = plain({"title": item.title, "command": command, **records.about, **kept})
         if item.draw is not None:
             item.draw(found, HERE / paper / f"{name}.png")
     report["items"] = dict(sorted(report["items"].items()))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from experiments.items import Item, Scope, Unit
 from experiments.pool import Pool
 from experiments.records import RecordFile
 
+PLAN_SECONDS = 1.0  # that a plan of what is to be run holds
 REPORT_SECONDS = 10.0  # between two lines of progress, where they do not overwrite each other
 
 
@@ -23,29 +24,44 @@ class Limits:
 
 
 def run(items: Mapping[str, Item], records: RecordFile, scope: Scope, limits: Limits) -> list[str]:
-    """Runs all units that the records lack; what could not be run, one text each."""
+    """Runs all units that the records lack; what could not be run, one text each.
+
+    Items that take times come first, one unit at a time.
+    """
     failed: dict[str, str] = {}
     progress = Progress(limits)
-    with Pool(1 if any(item.alone for item in items.values()) else limits.jobs) as pool:
-        while True:
-            left = [unit for unit in planned(items, records, scope) if unit.key not in failed]
-            started = {unit.key for unit in pool.running()}
-            ready = (unit for unit in left if unit.arguments is not None and unit.key not in started)
-            for unit in ready:
-                if pool.is_full() or progress.is_over():
-                    break
-                pool.start(unit)
-            if not pool.running() or progress.is_over():
-                break
-            for end in pool.wait(progress.next_pause()):
-                if end.outcome is None:
-                    failed[end.unit.key] = f"{end.unit.key}: {end.error}"
-                else:
-                    records.add(end.unit.key, end.outcome)
-                    progress.note(end.unit, float(end.outcome["seconds"]))
-            progress.show(len(records), left, pool.jobs)
-        progress.finish(planned(items, records, scope))
+    for alone in (True, False):
+        group = {name: item for name, item in items.items() if item.alone is alone}
+        if group:
+            with Pool(1 if alone else limits.jobs) as pool:
+                _run(pool, lambda group=group: planned(group, records, scope), (records, progress), failed)  # type: ignore
+    progress.finish(planned(items, records, scope))
     return list(failed.values())
+
+
+def _run(pool: Pool, plan: Callable[[], list[Unit]], kept: tuple[RecordFile, Progress], failed: dict[str, str]) -> None:
+    """A plan takes a tenth of a second where there are thousands of units: it is renewed once a second, or at need."""
+    records, progress = kept
+    left: list[Unit] = []
+    ready: list[Unit] = []
+    planned_at = -PLAN_SECONDS
+    while True:
+        if not ready or time.monotonic() - planned_at >= PLAN_SECONDS:
+            left = [unit for unit in plan() if unit.key not in failed]
+            started = {unit.key for unit in pool.running()}
+            ready = [unit for unit in left if unit.arguments is not None and unit.key not in started]
+            planned_at = time.monotonic()
+        while ready and not pool.is_full() and not progress.is_over():
+            pool.start(ready.pop(0))
+        if not pool.running() or progress.is_over():
+            return
+        for end in pool.wait(progress.next_pause()):
+            if end.outcome is None:
+                failed[end.unit.key] = f"{end.unit.key}: {end.error}"
+            else:
+                records.add(end.unit.key, end.outcome)
+                progress.note(end.unit, float(end.outcome["seconds"]))
+        progress.show(len(records), left, pool.jobs)
 
 
 def planned(items: Mapping[str, Item], records: RecordFile, scope: Scope) -> list[Unit]:

@@ -46,20 +46,47 @@ def pairs(paper: Sequence[Cell], ours: Sequence[Cell]) -> list[Pair]:
     return [Pair(dict(name), theirs.get(name), mine.get(name)) for name in dict.fromkeys([*theirs, *mine])]
 
 
+def available(made: Sequence[Pair]) -> tuple[list[Pair], list[str]]:
+    """The pairs of data sets that have a number of ours, or of none; and the other sets."""
+    ours = {pair.about.get("dataset") for pair in made if pair.ours is not None} | {None}
+    missing = dict.fromkeys(str(p.about["dataset"]) for p in made if p.about.get("dataset") not in ours)
+    return [pair for pair in made if pair.about.get("dataset") in ours], list(missing)
+
+
+def orders(made: Sequence[Pair]) -> list[str]:
+    """The methods of every line that is whole on both sides, best first, where the paper has no deviations."""
+    lines: dict[tuple[str, str], list[Pair]] = {}
+    for pair in made:
+        lines.setdefault((str(pair.about.get("dataset")), str(pair.about.get("metric"))), []).append(pair)
+    found = []
+    for (dataset, metric), row in lines.items():
+        if len(row) < 3 or not all(p.paper and p.ours and "sd" not in p.paper for p in row):
+            continue
+        theirs, ours = (
+            [str(p.about["method"]) for p in sorted(row, key=lambda p: value(p))]
+            for value in (lambda p: p.paper["value"], lambda p: p.ours["value"])
+        )
+        same = "the same order" if theirs == ours else f"paper {', '.join(theirs)}; ours {', '.join(ours)}"
+        found.append(f"{dataset}, {metric}: {same}")
+    return found
+
+
 def number(value: Any) -> str:
     """Four digits at most, and all of an integer."""
     if not is_number(value):
         return str(value) if value is not None else "–"
     if isinstance(value, int) or float(value).is_integer():
         return f"{value:,.0f}"
-    return f"{value:.3f}" if 0.0995 <= abs(value) < 100 else f"{value:.3g}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if abs(value) >= 0.0995 else f"{value:.3g}"
 
 
 def written(cell: Cell | None) -> str:
     """The number, its standard deviation, and the star of a significantly worse one."""
     if cell is None:
         return "–"
-    sd = f" ± {number(cell['sd'])}" if is_number(cell.get("sd")) else ""
+    sd = f" ± {cell['sd']:.3f}" if is_number(cell.get("sd")) else ""
     return number(cell["value"]) + sd + ("\\*" if cell.get("significantly_worse") else "")
 
 
@@ -79,8 +106,8 @@ def pivot(made: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
     for name, row in sorted(lines.items(), key=lambda entry: _place(entry[0][-1], made)):
         line = [", ".join(name[:-1]), name[-1]]
         for method in methods:
-            pair = row.get(method)
-            line += [written(pair.paper if pair else None), _marked(pair)]
+            found = row.get(method)
+            line += [written(found.paper if found else None), _marked(found)]
         cells.append(line)
     return header, cells
 

@@ -171,6 +171,18 @@ class Limited:
         monkeypatch.setattr(GaussianProducts, "values", limited)
 
 
+def test_no_rows_and_no_columns():
+    """A step may be about no sample at all."""
+    pytest.importorskip("torch")
+    from ordsvm.array_library import TorchLibrary
+    from ordsvm.kernels.products.on_torch import torch_products
+
+    products = torch_products(TorchLibrary("cpu"), RBF(0.5), np.ones((3, 2)))
+    none = products.library.index([])
+    assert tuple(products.part(none, none).shape) == (0, 0)
+    assert len(products.exact_product(products.first(3), products.rows(none), products.library.zeros(0))) == 3
+
+
 def test_fewer_values_at_a_time_where_memory_ends(monkeypatch):
     pytest.importorskip("torch")
     X, y = random_data(5, n=150)

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from examples.disordered_thresholds import patients
 from ordsvm import SVOREX, SVORIM, ShashuaLevinSVOR, certify
+from tests.example_parts import functions_of
+
+patients = functions_of("models/disordered_thresholds.py").patients
 
 
 @pytest.fixture(scope="module")

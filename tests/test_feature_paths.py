@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordsvm import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, OrdinalSearchCV, certify
+from ordsvm.data import folded_rows
 from ordsvm.data.folded_rows import FoldedRows, shareable_folds
 from ordsvm.estimators.base import prepare
 from ordsvm.estimators.linear import control_of, feature_task
@@ -108,7 +109,8 @@ def nested(machine, X, y, weight, path, folds):
 
 @every_machine
 @both_losses
-def test_every_fit_of_a_path_is_as_good_as_the_oracles_and_proves_it(model, squared):
+def test_every_fit_of_a_path_is_as_good_as_the_oracles_and_proves_it(model, squared, monkeypatch):
+    monkeypatch.setattr(folded_rows, "SHORT_RUN", 0)  # shared blocks, as of many rows
     X, y = data(model, seed=1, n=45)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
     machine = model(loss=loss_name(model, squared), solver="interior-point", tol=1e-5)
@@ -151,6 +153,39 @@ def test_machines_of_a_path_can_be_pickled():
     assert certify(again, X[rows], y[rows]).gap == pytest.approx(fitted.result_.gap, rel=1e-6)
 
 
+# warm_start
+
+
+@every_machine
+@both_losses
+def test_warm_start_takes_fewer_iterations_and_ends_at_the_optimum(model, squared):
+    X, y = data(model, seed=7, n=60)
+    weight = np.random.default_rng(7).uniform(0.5, 2.0, len(y))
+    warm = model(loss=loss_name(model, squared), solver="interior-point", tol=1e-6, warm_start=True)
+    cold = clone(warm).set_params(warm_start=False)
+    warm.fit(X, y, weight)
+    for C in (1.1, 1.1, 0.9):
+        fewer = warm.set_params(C=C).fit(X, y, weight).n_iter_
+        assert fewer < cold.set_params(C=C).fit(X, y, weight).n_iter_
+        assert warm.result_.relative_gap <= 1e-6
+        assert warm.result_.objective == pytest.approx(optimum(warm, X, y, weight), rel=2e-6)
+    coarse = clone(warm).set_params(tol=1e-2).fit(X, y, weight)
+    assert coarse.set_params(tol=1e-6).fit(X, y, weight).result_.relative_gap <= 1e-6
+
+
+@every_machine
+def test_warm_start_from_anything_ends_at_the_optimum(model):
+    X, y = data(model, seed=8)
+    fitted = model(solver="interior-point", tol=1e-6, warm_start=True).fit(X, y)
+    others = [(X, y[::-1]), (1e3 * X, y), (X[:20], y[:20]), (np.hstack([X, X[:, :1]]), y), (X, y)]
+    for number, (samples, target) in enumerate(others):
+        fitted.set_params(C=10.0 ** (number - 2)).fit(samples, target)
+        assert fitted.result_.objective == pytest.approx(optimum(fitted, samples, target), rel=2e-6)
+    if model is not LinearSVOR:
+        fitted.set_params(fit_intercept=False).fit(X, y)
+        assert fitted.result_.objective == pytest.approx(optimum(fitted, X, y), rel=2e-6)
+
+
 # Rows
 
 
@@ -158,7 +193,10 @@ def test_machines_of_a_path_can_be_pickled():
 @pytest.mark.parametrize(
     "splitter", [KFold(5), ShuffleSplit(4, random_state=0), KFold(4, shuffle=True, random_state=1)]
 )
-def test_every_fold_has_its_own_rows(kind, splitter):
+@pytest.mark.parametrize("copies", [False, True])
+def test_every_fold_has_its_own_rows(kind, splitter, copies, monkeypatch):
+    if not copies:
+        monkeypatch.setattr(folded_rows, "SHORT_RUN", 0)
     X, _ = tall(500)
     folds = [train for train, _ in splitter.split(X)]
     rows = FoldedRows(kind(X), folds)
@@ -168,7 +206,7 @@ def test_every_fold_has_its_own_rows(kind, splitter):
         lengths = [len(block) for _, block in fold.blocks()]
         assert [first for first, _ in fold.blocks()] == [0, *np.cumsum(lengths)[:-1]]
         assert sum(lengths) == fold.n_samples == len(train)
-    assert sum(len(block.rows) for block in rows.blocks) <= 500  # every row once, whatever the number of folds
+    assert copies or sum(len(block.rows) for block in rows.blocks) <= 500  # once, whatever the number of folds
 
 
 def test_folds_share_passes_where_their_rows_lie_in_long_runs():
@@ -221,8 +259,10 @@ def test_what_is_trained_in_shared_passes(estimator, grid, fits, options, spied)
 def test_rows_that_a_fold_has_twice_are_trained_on_one_by_one(spied):
     X, y = data(LinearSVOR, seed=4, n=90)
     random = np.random.default_rng(0)
-    folds = [(random.integers(0, 90, 90), np.arange(90)) for _ in range(2)]
-    assert_same_search(*both(LinearSVOR(**FEATURES), {"C": [0.1, 1.0]}, X, y, cv=folds))
+    twice = [(random.integers(0, 90, 90), np.arange(90)) for _ in range(2)]
+    from_the_end = [(np.arange(-70, 0), np.arange(20))]
+    for folds in (twice, from_the_end):
+        assert_same_search(*both(LinearSVOR(**FEATURES), {"C": [0.1, 1.0]}, X, y, cv=folds))
     assert not spied
 
 
@@ -265,6 +305,7 @@ def test_candidates_that_fail_do_so_alone(spied):
         search = OrdinalSearchCV(LinearSVOR(**FEATURES), grid, cv=2).fit(X, y)
     scores = search.cv_results_["mean_test_score"]
     np.testing.assert_array_equal(np.isnan(scores), [False, True, True, True, False, True])
+    assert len(spied) == 4
     alone = [(np.arange(150), np.arange(150, 300)), (np.flatnonzero(y == 1), np.arange(150))]
     with pytest.warns(FitFailedWarning, match="class|label|rank"):
         search = OrdinalSearchCV(LinearSVOR(**FEATURES), {"C": [0.1, 1.0]}, cv=alone).fit(X, y)

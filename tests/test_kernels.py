@@ -6,7 +6,6 @@ import scipy.sparse as sp
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
-from examples.ratings import pearson
 from ordsvm import SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify
 from ordsvm.kernels import (
     RBF,
@@ -20,6 +19,9 @@ from ordsvm.kernels import (
     make_kernel,
 )
 from tests.cases import random_data
+from tests.example_parts import functions_of
+
+pearson = functions_of("models/ratings.py").pearson
 
 KERNELS = {
     "linear": (Linear(), pairwise.linear_kernel, {}),

@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from ordsvm import GCD, SMO, SVC, SVOR, SVOREX, SVORIM, SVR, RedSVM, ShashuaLevinSVOR
 from ordsvm.kernels import RBF, Linear, Sigmoid
 from ordsvm.problem import Treatment
 from ordsvm.solvers import Control, InteriorPoint, KernelMatrix, solve
-from ordsvm.solvers.auto import LAST_RESORT_SAMPLES, Work, last_resort
+from ordsvm.solvers.auto import LAST_RESORT_SAMPLES, LEAST_KERNEL_PASSES, Work, last_resort
 from ordsvm.solvers.kernel.run import STEPS_BEFORE_LAST_RESORT, STEPS_OF_A_HINGE
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 
@@ -114,3 +115,13 @@ def test_ordinary_fits_do_not_need_it():
     alone = solve(problem, matrix, SMO(), Control()).result
     accompanied = solve(problem, matrix, SMO(), Control(last_resort=InteriorPoint)).result
     np.testing.assert_array_equal(alone.alpha, accompanied.alpha)
+
+
+def test_weights_of_features_have_a_last_resort_too():
+    """A linear kernel on sparse samples is trained by rank-dcd, which had no end on unscaled ones."""
+    X, y = random_data(4, n=150, n_features=5, n_ranks=3, noise=1.0)
+    X = sp.csr_array(X * np.array([1e-2, 1.0, 10.0, 1e2, 1e3]))
+    fitted = fit(SVOR(kernel="linear", C=10.0, time_limit=60.0), X, y)
+    assert fitted.result_.converged
+    assert fitted.result_.solver == "interior-point"
+    assert fitted.result_.n_iter <= LEAST_KERNEL_PASSES + ITERATIONS

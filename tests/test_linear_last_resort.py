@@ -1,17 +1,22 @@
 """Linear machines on badly scaled features: where passes lead nowhere, the interior-point method goes on."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from benchmarks.campaign.answers import train
+from benchmarks.campaign.cases import draw
 from ordsvm import SVR, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, certify
 from ordsvm.formulations.linear import svor
 from ordsvm.result import FitResult
 from ordsvm.solvers import Control
 from ordsvm.solvers.auto import LEAST_PASSES, LinearRows, Work, most_passes
 from ordsvm.solvers.blas import MANY_ROWS, threads_for
+from ordsvm.solvers.linear.dual_refinement import refined
 from ordsvm.solvers.linear.last_resort import Ways, solve_with_last_resort
+from ordsvm.solvers.linear.losses import losses, weights
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.solve import solve_thresholds
 from ordsvm.solvers.solution import DualVariables, LinearSolution
@@ -162,3 +167,27 @@ def test_sums_that_cancel_are_no_objective():
 def test_small_matrices_are_factored_by_one_thread():
     assert threads_for(MANY_ROWS - 1, 8) == 1
     assert threads_for(MANY_ROWS, 8) == 8
+
+
+@pytest.mark.parametrize("number", [308, 512, 2660])
+def test_dual_variables_add_up_to_the_weights(number):
+    """Features of 1e10: w was right to nine digits, and Σβx, with the rounding of scores times C/τ, was not."""
+    case = draw(5, number, time_limit=600.0)
+    model, (X, y, weight), _ = train(replace(case, parameters=case.parameters | {"solver": "interior-point"}))
+    assert model.result_.status == "converged"
+    assert certify(model, X, y, sample_weight=weight).gap <= model.result_.gap * (1 + 1e-6)
+
+
+def test_corrections_keep_within_the_bounds():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((40, 4)) * np.array([1e-3, 1.0, 1e4, 1e9])
+    table, labels = svor(3, 2.0), rng.integers(0, 3, size=40).astype(np.int32)
+    loss = losses(table, labels, None, None, False)
+    lower, upper = loss.bounds()
+    beta = lower + (upper - lower) * rng.uniform(0.01, 0.99, size=lower.shape)
+    moved = beta * (1 + 1e-9 * rng.standard_normal(beta.shape))
+    target, biases = weights(X, beta, thresholds=True)
+    found = refined(X, loss, (moved, target, biases), thresholds=True, intercept=True)
+    assert np.all((found.beta >= lower) & (found.beta <= upper))
+    before, after = (np.abs(weights(X, each, True)[0] - target).max() for each in (moved, found.beta))
+    assert after < 1e-5 * before

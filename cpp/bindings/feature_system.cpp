@@ -57,6 +57,17 @@ bool add(FeatureSystem& system, const RowBlock& block, Index first, const nb::ob
   return system.add(block.rows, first, monitor);
 }
 
+/// v, beta, pull and push of rows, (4 * n_columns, n_rows), from scores and changes (n_rows, n_vectors).
+nb::object step_rows(FeatureSystem& system, Matrix<double> scores, Matrix<double> changes, Index first) {
+  const Index n_rows = static_cast<Index>(scores.shape(0));
+  std::vector<double> out;
+  {
+    const Unlocked unlocked;
+    out = system.step_rows(first, n_rows, scores.data(), changes.data());
+  }
+  return nb::cast(to_numpy(std::move(out), 4 * system.n_columns(), n_rows));
+}
+
 /// The panel (n_rows, width), the sums of columns (n_columns, 4), and those of hinges.
 nb::tuple sums(const FeatureSystem& system, Index vector) {
   const SystemSums& sums = system.sums(vector);
@@ -97,6 +108,7 @@ void bind_feature_system(nb::module_& m) {
           nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def("begin", &begin, "weights"_a, "change"_a, "thresholds"_a, "steps"_a)
       .def("add", &add, "block"_a, "first"_a, "watch"_a)
+      .def("step_rows", &step_rows, "scores"_a, "changes"_a, "first"_a)
       .def("accept", &FeatureSystem::accept, "vector"_a)
       .def("sums", &sums, "vector"_a)
       .def("beta",

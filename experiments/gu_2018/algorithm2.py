@@ -20,8 +20,8 @@ class Counts:
     active: list[int] = field(default_factory=list)
 
 
-def accelerated_descent(problem: Problem, K: np.ndarray, tol: float, max_shrink_iter: int) -> Counts:
-    """C-SVC or SVR with a penalised intercept, p = -offset, to M - m < tol.
+def accelerated_descent(problem: Problem, K: np.ndarray, tol: float, max_shrink_iter: int) -> tuple[np.ndarray, Counts]:
+    """The dual variables and counts of C-SVC or SVR with a penalised intercept, p = -offset, at M - m < tol.
 
     Q_ij = s_i s_j (K_ij + 1). A step by (4) from the hinge with the largest |projected gradient|; every max_shrink_iter
     steps hinges are left out by Algorithm 3; G of all is computed anew at the end of an inner loop. G bar (12) changes
@@ -33,7 +33,7 @@ def accelerated_descent(problem: Problem, K: np.ndarray, tol: float, max_shrink_
     while True:
         G, active, steps = Q @ alpha - h.offset, np.ones(len(h), dtype=bool), 0
         if _spread(alpha, G, h.cap, active)[0] < tol:
-            return counts
+            return alpha, counts
         while True:
             spread, highest, lowest = _spread(alpha, G, h.cap, active)
             if spread < tol:

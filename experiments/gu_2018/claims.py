@@ -51,7 +51,7 @@ def iteration_counts(quick: bool) -> Figures:
         else:
             X, y = _classes(name, n)
             problem = svc(y, 1.0, Treatment.PENALIZED)
-        counts = accelerated_descent(problem, RBF(1 / X.shape[1])(X, X), 1e-3, 100)
+        _, counts = accelerated_descent(problem, RBF(1 / X.shape[1])(X, X), 1e-3, 100)
         total = counts.iter_total + counts.iter_inner
         figures[f"{name}: (IterTotal + IterInner) / GbarCount"] = total / max(1, counts.gbar_count)
         figures[f"{name}: GbarCount / IterOuter"] = counts.gbar_count / counts.iter_outer

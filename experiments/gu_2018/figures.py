@@ -99,10 +99,10 @@ def _item(title: str, sets: dict[str, int], metric: str) -> Item:
                 if run["objective"]:
                     reached = asynchronous.seconds_to(run["objective"], best)
                     cells.append(about | {"metric": "seconds to 1 % above the best objective", "value": reached})
-        return {"data": DATA, "protocol": PROTOCOL, "cells": cells, "runs": runs(done)}
+        return {"data": DATA, "protocol": PROTOCOL, "cells": cells, "_runs": runs(done)}
 
     def draw(found: Outcome, path: Path) -> None:
-        asynchronous.draw(path, found["runs"], metric)
+        asynchronous.draw(path, found["_runs"], metric)
 
     return Item(title, units, summary, draw, alone=True)
 

@@ -158,11 +158,11 @@ def _curves(metric: str) -> Item:
                     reached = asynchronous.seconds_to(run["objective"], best)
                     cells.append(about | {"metric": "seconds to 1 % above the best objective", "value": reached})
                 cells.append(about | {"metric": "seconds of the whole run", "value": run["whole"]})
-        return {"data": DATA, "protocol": PROTOCOL, "cells": cells, "runs": runs(done)}
+        return {"data": DATA, "protocol": PROTOCOL, "cells": cells, "_runs": runs(done)}
 
     def draw(found: Outcome, path: Path) -> None:
-        if found["runs"]:
-            asynchronous.draw(path, found["runs"], "mae" if metric == "objective" else metric)
+        if found["_runs"]:
+            asynchronous.draw(path, found["_runs"], "mae" if metric == "objective" else metric)
 
     return Item(f"{metric} by time", curve_units, summary, draw, alone=True)
 

@@ -75,13 +75,13 @@ def summary(done: Records, scope: Scope) -> Outcome:
                 value = reached[0] if reached else f"more than {found['curve'][-1][0]}"
                 metric = f"iterations to a relative gap of {goal:g}"
                 cells.append({"dataset": name, "method": step, "metric": metric, "value": value})
-    return {"data": DATA, "protocol": PROTOCOL, "cells": cells, "curves": curves}
+    return {"data": DATA, "protocol": PROTOCOL, "cells": cells, "_curves": curves}
 
 
 def draw(found: Outcome, path: Path) -> None:
     def plot(axes: np.ndarray) -> None:
         for axis, name in zip(axes[0], SETS, strict=True):
-            for label, curve in found["curves"].items():
+            for label, curve in found["_curves"].items():
                 if label.startswith(name):
                     axis.loglog(*np.array(curve).T, label=label.split(", ")[1])
             axis.set(title=name, xlabel="iterations", ylabel="relative duality gap")

@@ -224,11 +224,12 @@ class _Court:
         return unit * (reach + max(float(np.abs(b).max(initial=0.0)) for b in self.answer["b"])) + 1e-300
 
     def _condition(self, X: np.ndarray) -> float:
-        """How much of the rounding of ‖x‖² gets into exp(−gamma ‖x − y‖²) by way of squares and products, which is
-        how sparse samples, that can't be centred, are compared."""
-        if self.answer["kernel"]["name"] != "rbf" or not sp.issparse(self.answer["X"]):
+        """How much of the rounding of ‖x‖² gets into exp(−gamma ‖x − y‖²) by way of squares and products, or of Σ|x|
+        into exp(−gamma Σ|x − y|) by way of Σ|y|, which is how sparse samples, that can't be centred, are compared."""
+        power = {"rbf": 2, "laplacian": 1}.get(self.answer["kernel"]["name"])
+        if power is None or not sp.issparse(self.answer["X"]):
             return 1.0
-        return 1.0 + float(self.answer["kernel"]["gamma"] * (X**2).sum(axis=1).max())
+        return 1.0 + float(self.answer["kernel"]["gamma"] * (np.abs(X) ** power).sum(axis=1).max())
 
     def _check_optimum(self) -> None:
         """No dual is above the objective of Clarabel's solution, and no model that has converged far above it; not for
@@ -236,11 +237,12 @@ class _Court:
         small = sum(len(table) for table in self.tables) <= clarabel.MOST_HINGES
         if not small or self.answer["kernel"]["name"] == "sigmoid":
             return
+        samples = self.X if self.answer["kernel"]["name"] == "linear" and not self.answer["precomputed"] else None
         self.numbers["optima"] = 0
         claims = self.answer["claims"]
         converged = all(claim["status"] == "converged" for claim in claims) and len(claims) == len(self.tables)
         for table, proof, slack in zip(self.tables, self.proofs, self.slack, strict=True):
-            value = clarabel.optimum(table, self.K)
+            value = clarabel.optimum(table, self.K, samples)
             if value is None:
                 continue
             self.numbers["optima"] += 1

@@ -37,7 +37,8 @@ namespace {
 enum Field { signs, offsets, caps, own_scores, own_changes, froms, tos, own_sums };  // own_sums: four of them
 enum Kind { weights, betas, pulls, pushes };
 
-constexpr Index tile_bytes = 256 << 10;  // of rows as doubles: they and their scaled copy stay in the second cache
+constexpr Index tile_bytes = 256 << 10;    // of rows as doubles: they and their scaled copy stay in the second cache
+constexpr Index given_rows_of_tile = 256;  // where scores are given
 constexpr Index rows_between_looks = 1 << 14;  // at the clock
 constexpr double work_of_a_thread = 1e6;       // products: less is done before threads have started
 
@@ -146,13 +147,36 @@ void FeatureSystem::step_tile(Tile& tile, Index sample, Index count, std::vector
     multiply_rows(tile.rows.data(), direction_.weights.data() + vector * stride, stride, count, tile.score(vector));
     multiply_rows(tile.rows.data(), direction_.change.data() + vector * stride, stride, count, tile.change(vector));
   }
+  step_columns(tile, sample, count, sums);
+  for (Index vector = 0; vector < n_vectors(); ++vector) add_vector(tile, vector, count, sums[vector]);
+}
+
+std::vector<double> FeatureSystem::step_rows(Index first, Index n_rows, const double* scores, const double* changes) {
+  std::vector<double> out(4 * n_columns() * n_rows);
+  Tile tile(given_rows_of_tile, 0, 0, n_columns(), n_vectors());
+  for (Index start = 0; start < n_rows; start += tile.n_rows) {
+    const Index count = std::min(tile.n_rows, n_rows - start);
+    for (Index vector = 0; vector < n_vectors(); ++vector)
+      for (Index t = 0; t < count; ++t) {
+        tile.score(vector)[t] = scores[(start + t) * n_vectors() + vector];
+        tile.change(vector)[t] = changes[(start + t) * n_vectors() + vector];
+      }
+    step_columns(tile, first + start, count, sums_);
+    for (Index kind = 0; kind < 4; ++kind)
+      for (Index column = 0; column < n_columns(); ++column)
+        std::copy_n(tile.sum(kind, column), count, out.data() + (kind * n_columns() + column) * n_rows + start);
+  }
+  return out;
+}
+
+/// All hinges of the rows of a tile, whose scores are there.
+void FeatureSystem::step_columns(Tile& tile, Index sample, Index count, std::vector<SystemSums>& sums) {
   std::fill_n(tile.weight.data(), tile.weight.size(), 0.0);
   for (Index column = 0; column < n_columns(); ++column) {
     HingeSums& hinges = sums[vector_of(column)].hinges;
     step_column(tile, column, sample, count, hinges);
     if (hinges_.n_second > 0) step_second(tile, column, sample, count, hinges);
   }
-  for (Index vector = 0; vector < n_vectors(); ++vector) add_vector(tile, vector, count, sums[vector]);
 }
 
 /// The first hinges of a column.

@@ -64,6 +64,9 @@ class FeatureSystem {
   void begin(Direction direction);
   /// Adds a row block whose first row is that of sample `first`; false where the monitor has stopped it.
   bool add(const Rows& rows, Index first, Monitor& monitor);
+  /// The steps of rows whose scores and changes of scores are given, [row][weight vector], for a caller that adds up
+  /// panel and columns: v, beta, pull and push, [kind][column][row]. Sums of hinges are added as by `add`.
+  std::vector<double> step_rows(Index first, Index n_rows, const double* scores, const double* changes);
   /// From now on alpha of this weight vector is what the pass has made it.
   void accept(Index vector) { current_[vector] = !current_[vector]; }
 
@@ -88,6 +91,7 @@ class FeatureSystem {
   template <class View>
   void add_rows(const View& view, Index first, Index begin, Index end, Tile& tile, std::vector<SystemSums>& sums);
   void step_tile(Tile& tile, Index sample, Index count, std::vector<SystemSums>& sums);
+  void step_columns(Tile& tile, Index sample, Index count, std::vector<SystemSums>& sums);
   void step_column(Tile& tile, Index column, Index sample, Index count, HingeSums& sums);
   void step_second(Tile& tile, Index column, Index sample, Index count, HingeSums& sums);
   double saved_by_difference(Index entry, double first, double second, double cap) const;

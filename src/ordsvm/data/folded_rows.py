@@ -14,6 +14,7 @@ from ordsvm.data.rows import block_of
 
 BLOCK_BYTES = 4 << 20  # of a block: stays in cache while one fit after the other works on it
 FEW_RUNS, ROWS_OF_A_RUN = 16, 2000  # so many runs are few, or as many as have this length on average
+SHORT_RUN = 1 << 19  # bytes: shorter ones are worth no second thread, and copies of all are small
 MOST_FOLDS = 60  # of one object: which ones a row is in are the bits of a number
 
 
@@ -42,19 +43,19 @@ class FoldRows:
 class FoldedRows:
     """A copy of the rows of X, ordered by the folds that they are in; those of no fold are left out.
 
-    A fold has its rows in the order of this copy: `numbers(fold)` says which these are.
+    A fold has its rows in the order of this copy: `numbers(fold)` says which these are. Where the runs of rows in the
+    same folds are short, every fold has a copy of its own instead.
     """
 
     def __init__(self, X: Any, folds: Sequence[Ints]) -> None:
-        codes = np.zeros(X.shape[0], dtype=np.int64)
-        for number, rows in enumerate(folds):
-            codes[rows] += 1 << number
-        order = np.argsort(codes, kind="stable")
-        self._order = order[np.searchsorted(codes[order], 1) :]
-        kinds, starts = np.unique(codes[self._order], return_index=True)
-        self._runs = list(zip(kinds.tolist(), starts.tolist(), [*starts[1:].tolist(), len(self._order)], strict=True))
         self.n_features = X.shape[1]
         self._sizes = [len(rows) for rows in folds]
+        self._order, kinds = _ordered(X.shape[0], folds)
+        if _n_bytes(X) < SHORT_RUN * len(np.unique(kinds)):
+            self._order = np.concatenate(folds)
+            kinds = np.repeat([1 << number for number in range(len(folds))], self._sizes)
+        values, starts = np.unique(kinds, return_index=True)
+        self._runs = list(zip(values.tolist(), starts.tolist(), [*starts[1:].tolist(), len(kinds)], strict=True))
         self.blocks = list(self._cut(X[self._order]))
 
     def numbers(self, fold: int) -> Ints:
@@ -66,8 +67,7 @@ class FoldedRows:
         return FoldRows(self._sizes[number], self.n_features, blocks)
 
     def _cut(self, X: Any) -> Iterator[SharedBlock]:
-        n_bytes = X.data.nbytes / max(1, X.shape[0])  # of a row: an array or CSR
-        n_rows = max(ROWS_OF_A_RUN, int(BLOCK_BYTES / max(1.0, n_bytes)))
+        n_rows = max(ROWS_OF_A_RUN, int(BLOCK_BYTES * X.shape[0] / max(1, _n_bytes(X))))
         place = [0] * len(self._sizes)
         for kind, begin, end in self._runs:
             members = [fold for fold in range(len(place)) if kind >> fold & 1]
@@ -76,6 +76,21 @@ class FoldedRows:
                 yield SharedBlock(block_of(X[start:stop]), {fold: place[fold] for fold in members})
                 for fold in members:
                     place[fold] += stop - start
+
+
+def _ordered(n_rows: int, folds: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Numbers of rows by the folds that they are in, and these folds as bits, for every one of them."""
+    kinds = np.zeros(n_rows, dtype=np.int64)
+    for number, rows in enumerate(folds):
+        kinds[rows] += 1 << number
+    order = np.argsort(kinds, kind="stable")
+    order = order[np.searchsorted(kinds[order], 1) :]
+    return order, kinds[order]
+
+
+def _n_bytes(X: Any) -> int:
+    """Of the values of an array or of CSR."""
+    return int(X.data.nbytes)
 
 
 def shareable_folds(n_rows: int, folds: Sequence[Ints]) -> Iterator[list[int]]:

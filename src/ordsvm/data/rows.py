@@ -30,6 +30,7 @@ class RowsInMemory:
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.n_features = X.shape
+        self.X = X
         self._block = block_of(X)
 
     def blocks(self) -> Iterator[tuple[int, _core.RowBlock]]:

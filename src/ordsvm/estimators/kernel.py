@@ -27,9 +27,9 @@ from ordsvm.estimators.validation import (
 from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed
 from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, placed
+from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each
+from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each, solve_with_last_resort
 from ordsvm.solvers.kernel.run import Solver, solve
 from ordsvm.solvers.linear.penalized import solve_penalized
 from ordsvm.solvers.linear.rank_dcd import RankDCD
@@ -183,7 +183,7 @@ class KernelMachine(Machine):
         solver = self._choose_solver(task, kernel, samples)
         starts, control = self._starts(task.problems), self._control(keeper)
         if isinstance(solver, RankDCD):
-            penalized = partial(solve_penalized, task.ranks, samples, solver)
+            penalized = self._penalized(task, kernel, samples, solver)
             return Trained(Linear(), solve_each(task.problems, starts, solver, control, penalized))
         if is_auto(self.solver):
             control = replace(control, last_resort=last_resort(self._work(task, kernel, samples)))
@@ -199,6 +199,15 @@ class KernelMachine(Machine):
             shared = SharedMatrix.of(kernel, samples, float(self.cache_size))
             one = partial(shared.solve, solver)
         return Trained(kernel, solve_each(task.problems, starts, solver, control, one))
+
+    def _penalized(self, task: KernelTask, kernel: Kernel, samples: Any, solver: RankDCD) -> Any:
+        """Coordinate descent on weights of features; with the last resort of `auto` if that has chosen it."""
+        penalized, work = partial(solve_penalized, task.ranks, samples, solver), self._work(task, kernel, samples)
+        other, passes = last_resort(work), most_passes(work)
+        if not is_auto(self.solver) or other is None or passes is None:
+            return penalized
+        matrix = KernelMatrix.of(kernel, samples, float(self.cache_size))
+        return partial(solve_with_last_resort, penalized, partial(_solve_on, matrix, other()), passes)
 
     def _samples(self, X: Any, order: Ints) -> Any:
         """The samples of a problem in its order: rows of X, and the columns too where X is a kernel matrix."""

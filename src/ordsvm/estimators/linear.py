@@ -30,9 +30,11 @@ from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes
 from ordsvm.solvers.control import Control
+from ordsvm.solvers.linear.feature_system import Point
 from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint
 from ordsvm.solvers.linear.kept import solve_or_recall
 from ordsvm.solvers.linear.losses import Losses, losses
+from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
 from ordsvm.solvers.registry import check_linear_solver, with_seed
@@ -41,6 +43,7 @@ from ordsvm.solvers.solution import LinearSolution
 # What tol=None is. On dense rows the interior-point method takes two or three iterations more for the finer one; on
 # text coordinate descent comes to the coarser one in a few passes, and to the finer one in several times as many.
 DENSE_TOL, SPARSE_TOL = 1e-3, 1e-2
+EXACT_STIFFNESS = 1e12  # mean C ‖x‖², up to which the rounding of Σβx does not show in a gap
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class LinearMachine(Machine):
     intercept_: Floats
     n_iter_: int
     _unit = "passes over the samples"
+    _rows_are_samples: ClassVar[bool] = True
     _loss_names: ClassVar[tuple[str, str]] = ("hinge", "squared_hinge")
     _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd", "interior-point")
 
@@ -196,8 +200,11 @@ class LinearMachine(Machine):
             "squared": self._is_squared(),
             "solver": solver,
             "control": self._control(keeper, X),
-            "start": self._start(task),
         }
+        if isinstance(solver, LinearInteriorPoint):
+            options["start"] = self._neighbour(task, X.n_features if isinstance(X, RowStore) else X.shape[1])
+        else:
+            options["start"] = self._start(task)
         if (passes := most_passes(Work("linear", rows=rows))) is not None:
             options["most_passes"] = passes
         if isinstance(task.table, ThresholdTable):
@@ -219,6 +226,24 @@ class LinearMachine(Machine):
             return None
         stretch = np.divide(widths, self._widths, out=np.zeros_like(widths), where=self._widths > 0)
         return np.clip(beta.array() * stretch[task.labels], *self._losses_of(task).bounds()), self._biases()
+
+    def _neighbour(self, task: LinearTask, n_features: int) -> Neighbour | None:
+        """With warm_start, the previous weights, if samples are as many and the new bounds a multiple of the old."""
+        beta, widths = getattr(self, "_beta", None), task.widths()
+        if not self.warm_start or beta is None or not np.isfinite(self.result_.objective):
+            return None
+        coef, biases = np.atleast_2d(self.coef_), self._biases()
+        if beta.shape != (len(task.labels), widths.shape[1]) or coef.shape[1] != n_features:
+            return None
+        ratio = float(widths.max() / self._widths.max()) if self._widths.size else 0.0
+        if self._widths.shape != widths.shape or not np.allclose(widths, ratio * self._widths, rtol=1e-9, atol=0.0):
+            return None
+        if isinstance(task.table, ThresholdTable):
+            points = [Point(coef[0], biases)]
+        else:
+            rows = np.column_stack([coef, biases]) if self.fit_intercept else coef
+            points = [Point(row, np.empty(0)) for row in np.asarray(rows, dtype=np.float64)]
+        return Neighbour(points, ratio, self.result_.objective, self.result_.gap)
 
     def _losses_of(self, task: LinearTask) -> Losses:
         return losses(task.table, task.labels, task.weight, task.targets, self._is_squared())
@@ -267,12 +292,18 @@ def feature_task(fit: Fit) -> FeatureTask:
     )
 
 
+def has_rows_of_samples(machine: LinearMachine) -> bool:
+    """Whether the rows that it trains on are the samples, the same in every fold of a search."""
+    return machine._rows_are_samples
+
+
 def trains_by_features(fit: Fit, share: float) -> bool:
-    """Whether the machine's solver is the interior-point method, where that takes this share of its iterations."""
+    """Whether the machine's solver is the interior-point method, where that takes this share of its iterations, and
+    its gap needs no allowance for rounding."""
     machine: LinearMachine = fit.machine
-    rows = machine._rows(fit.X, fit.task) if is_auto(machine.solver) else None
-    solver = machine._choose_solver(rows=None if rows is None else rows._replace(share=share))
-    return isinstance(solver, LinearInteriorPoint)
+    rows = machine._rows(fit.X, fit.task)
+    solver = machine._choose_solver(rows=rows._replace(share=share))
+    return isinstance(solver, LinearInteriorPoint) and rows.stiffness < EXACT_STIFFNESS
 
 
 def control_of(fit: Fit) -> Control:

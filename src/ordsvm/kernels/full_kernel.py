@@ -30,7 +30,7 @@ class FullKernel(Kernel):
     sample and a column for every problem, where the fit has computed them.
     """
 
-    values: _core.FullKernel
+    values: Any  # of the core; None where all_scores are all that is asked for
     all_scores: Floats | None = None
     _matrix: dict[bytes, KernelMatrix] = field(default_factory=dict, repr=False)
     _tested: dict[bytes, Floats] = field(default_factory=dict, repr=False)

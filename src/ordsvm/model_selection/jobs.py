@@ -16,17 +16,29 @@ from threadpoolctl import threadpool_limits
 
 from ordsvm.checkpoint import Session
 from ordsvm.checks import usable_threads
+from ordsvm.devices import usable_device
 from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
-from ordsvm.estimators.linear import LinearMachine
+from ordsvm.estimators.linear import LinearMachine, has_rows_of_samples
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
 from ordsvm.model_selection.chain import Chain
+from ordsvm.model_selection.device_grid import DeviceGrid
 from ordsvm.model_selection.feature_paths import FeaturePaths, Outcomes
 from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath
 from ordsvm.model_selection.journal import Journal, Outcome
-from ordsvm.model_selection.paths import LIMITS, FoldSamples, Judge, Parameters, follow, grouped, may_follow
+from ordsvm.model_selection.paths import (
+    LIMITS,
+    FoldSamples,
+    Judge,
+    Parameters,
+    evaluate,
+    follow,
+    grouped,
+    may_follow,
+    train_anew,
+)
 from ordsvm.solvers.auto import trains_on_full_kernel
 from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.stopping import Jobs
@@ -71,8 +83,10 @@ class SearchJobs:
         if self._can_share_kernels(own):
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
+        if self._device() != "cpu":
+            return self._collect(len(candidates), self._device_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
-        if isinstance(self.machine, LinearMachine):
+        if isinstance(self.machine, LinearMachine) and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal)
 
@@ -146,6 +160,56 @@ class SearchJobs:
         for which, view in enumerate(views):
             samples = FoldSamples(view, self.y, self.sample_weight)
             yield from paths.outcomes(groups, samples, range(which, len(self.folds), len(views)))
+
+    def _device(self) -> str:
+        """Where the machine trains, if that is a device in any case."""
+        device = getattr(self.machine, "device", "cpu")
+        return "cpu" if device == "auto" else usable_device(device)
+
+    def _device_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
+        """All folds of candidates that differ in C alone, side by side where they are small; else one by one."""
+        jobs: list[Job] = []
+        for places in grouped(own, lambda name: name != "C"):
+            kernel = self._common_kernel(own[places[0]]) if self._are_valid([own[place] for place in places]) else None
+            machine = self._fresh_machine({name: value for name, value in own[places[0]].items() if name != "C"})
+            chosen = [own[place] for place in places]
+            if kernel is None or not DeviceGrid.takes(machine, chosen, kernel, len(self.y)):
+                jobs += self._path_jobs(own, [places], journal)
+            else:
+                jobs += self._grid_jobs(
+                    DeviceGrid(machine, self._device(), kernel, self._views[0]), own, places, journal
+                )
+        return jobs
+
+    def _common_kernel(self, parameters: Parameters) -> Kernel | None:
+        """The kernel that all folds have; None where they differ."""
+        if len(self._views) > 1 or is_pairwise(self.machine):
+            return None
+        view = check_samples(clone(self.machine), self._views[0])
+        machine = self._fresh_machine(parameters)
+        kernels = [kernel_of(machine, take(view, fold.train)) for fold in self.folds]
+        return kernels[0] if all(kernel == kernels[0] for kernel in kernels) else None
+
+    def _grid_jobs(self, grid: DeviceGrid, own: Sequence[Parameters], places: list[int], journal: Journal) -> list[Job]:
+        numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
+        C = [float(own[place].get("C", self.machine.C)) for place in places]
+
+        def run(left: list[int], fold: int) -> list[Outcome]:
+            grid.solved(C, [self._samples(each, numbers, pairwise=False)[0] for each in range(len(self.folds))])
+            train, test = self._samples(fold, numbers, pairwise=False)
+            judge = self._judge_of(journal, left, fold)
+            outcomes = []
+            for number, place in enumerate(left):
+                machine = grid.machine(fold, places.index(place), self._fresh_machine(own[place]))
+                if machine is not None:
+                    outcomes.append(evaluate(partial(_already, machine), train, test, judge, number))
+                    continue
+                samples = self._samples(fold, self._views[0], is_pairwise(self.machine))
+                fit = partial(train_anew, self._fresh_machine(own[place]), samples[0])
+                outcomes.append(evaluate(fit, *samples, judge, number))
+            return outcomes
+
+        return [Job(left, fold, partial(run, left, fold)) for left, fold in self._batches([places], journal)]
 
     def _fresh_machine(self, parameters: Parameters) -> Any:
         return clone(self.machine).set_params(**parameters)
@@ -240,3 +304,8 @@ class SearchJobs:
             for place, outcome in zip(job.places, outcomes, strict=True):
                 table[place][job.fold] = outcome
         return [[row[fold] for fold in range(len(self.folds))] for row in table]
+
+
+def _already(machine: Any, checkpoint: Any = None) -> Any:
+    """A machine that was trained with others."""
+    return machine

@@ -1,4 +1,4 @@
-"""OrdinalSearchCV: grid search that computes a kernel matrix once and walks along C."""
+"""OrdinalSearchCV: grid search that computes a kernel matrix once, or shares passes over rows, and walks along C."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class OrdinalSearchCV(GridSearchCV):
     scoring : str, callable, list, tuple or dict, default="mae"
         A name from `ordsvm.metrics.SCORERS` or of scikit-learn, a scorer, or several. None is the estimator's own.
     n_jobs : int or None, default=None
-        How many folds, each with one set of kernel parameters, at once.
+        How many folds, each with one set of kernel parameters, at once. Linear models whose folds share passes take
+        their own `n_threads` instead.
     refit : bool, str or callable, default=True
         As in `GridSearchCV`: the best parameters are used to train on all samples; a str names the scorer to go by.
     cv : int, splitter or iterable, default=None
@@ -56,7 +57,8 @@ class OrdinalSearchCV(GridSearchCV):
     return_train_score : bool, default=False
         Whether scores of the training samples are computed too.
     memory_limit : float, default=1000
-        Megabytes for kernel matrices. Where they need more, models compute the rows they need, each for itself.
+        Megabytes for kernel matrices. Where they need more, models compute the rows they need, each for itself. For
+        linear models, of the dual variables of fits that share passes: more folds come after each other.
     device : {"cpu", "cuda", "auto"} or None, default=None
         Where all models train and predict, the best one too; None: where the estimator's own `device` says.
 
@@ -99,7 +101,14 @@ class OrdinalSearchCV(GridSearchCV):
     of the fit with a C of 0, so that the fit gives their scores too. Folds run side by side, in threads that share
     the matrices. A model with solver="auto" is trained by steps on pairs and, where that takes long, by Newton's
     method, to the same `tol`; the best one is trained again by the model's own solver. Other estimators than those of
-    this package are searched as `GridSearchCV` does it.
+    this package are searched as `GridSearchCV` does it. On a device, fits of up to 8,000 samples that differ in fold
+    and C alone are made side by side by the interior-point method.
+
+    Linear models that are trained by `LinearInteriorPoint`, by name or by "auto", share the passes over the samples:
+    a copy of the rows, ordered by the folds that they are in, is read block by block, and every fold works on a block
+    in turn. C runs upwards too. Weights at C prove a gap at r · C, r · gap + ½(r − 1)²‖w‖²: where that is within `tol`
+    the fit at r · C has the same weights and takes no pass at all, and otherwise it starts from them. Every fit has its
+    certified gap, as alone. Models with a time limit, a callback or fewer than 100 iterations are trained one by one.
 
     References
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ordsvm.devices import usable_device
-from ordsvm.kernels import Custom, Kernel, Linear
+from ordsvm.kernels import RBF, Custom, Kernel, Laplacian, Linear, Polynomial
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.gcd import GCD
@@ -20,19 +20,23 @@ from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
+from ordsvm.solvers.linear.wide_system import WIDE
 
 SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
 LAST_RESORT_SAMPLES = 3000  # up to which it ends within seconds, in 300 MB
 NORMS = 2000  # rows that stand for all where a mean norm is taken
 SMALL_TABLE, SMALL_STIFFNESS = 2000, 25.0  # values up to which both solvers take milliseconds, unless C is large
 MOST_FEATURES = 5000  # for a system that Cholesky's method solves in seconds
+MOST_APPLIED = 20_000  # features of rows in memory, whose system conjugate gradients solve
 MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
 MOST_DUALS = 200_000_000  # that are kept in memory for rows on disk, by the interior-point method twice, in float64
 READING = 0.7  # nanoseconds a byte of a file
+SIDE_BY_SIDE_SAMPLES = 8000  # 35 matrices of that size are 18 GB
 LEAST_ON_DEVICE = 10_000  # samples below which Block ends before a GPU has its kernels launched
 MOST_ITERATIONS = 30  # of the interior-point method, on data that are hard for it
 LEAST_PASSES = 300  # of coordinate descent, before that is its last resort
 NESTED_SHARE = 0.6  # of the iterations of single fits: what fits of a search take that start from a smaller C
+LEAST_KERNEL_PASSES = 2000  # the same, for a machine with the linear kernel, which needs a small violation too
 MANY_SAMPLES = 5000  # a row of the kernel matrix is then longer than most vectors of features
 
 
@@ -74,7 +78,8 @@ class LinearRows(NamedTuple):
         """Whether the interior-point method is expected to end before coordinate descent does.
 
         An iteration costs d²/2 products a row and weight vector, and there are about ten, whatever C. A pass of
-        coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Nanoseconds a row.
+        coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Of many features, both
+        the passes and the steps of conjugate gradients that an iteration takes do. Nanoseconds a row.
         """
         n = self.n_samples
         is_small = n * self.n_features < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
@@ -108,18 +113,30 @@ class LinearRows(NamedTuple):
         return self._has_small_system() and self.n_samples >= 2 * self.n_features
 
     def _has_small_system(self) -> bool:
-        return self.n_features <= MOST_FEATURES and self.n_vectors * self.n_features**2 <= MOST_SUMS
+        is_formed = self.n_features <= MOST_FEATURES and self.n_vectors * self.n_features**2 <= MOST_SUMS
+        return is_formed or self._may_apply()
+
+    def _may_apply(self) -> bool:
+        """Whether conjugate gradients may take the place of sums: for single fits of rows in memory."""
+        is_single = self.disk == 0.0 and self.n_shards == 1 and self.share == 1.0
+        return is_single and WIDE <= self.n_features <= MOST_APPLIED
 
     def _a_pass(self) -> float:
-        return 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
+        values = 1.7 * min(self.n_values, 100.0) + 0.6 * max(self.n_values - 100.0, 0.0)
+        return 2e4 + self.n_samples * (80 + values) * math.ceil(self.n_vectors / 8)
 
     def _an_iteration(self) -> float:
         d = self.n_features
-        return 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
+        formed = self.n_samples * (50 + d + d * d / 32) + d**3 / 60
+        if not self._may_apply():
+            return 1e5 + self.n_vectors * formed
+        steps = 4 + 1.8 * min(self.stiffness, 100.0)
+        applied = self.n_samples * self.n_values * (5 + 0.7 * steps)
+        return 1e5 + self.n_vectors * (applied if d > MOST_FEATURES else min(applied, formed))
 
     def _passes(self) -> float:
         """Of coordinate descent."""
-        return (6 + 20 * min(self.stiffness, 25.0)) * self._digits() / 3
+        return (6 + 20 * min(self.stiffness, 100.0 if self._may_apply() else 25.0)) * self._digits() / 3
 
     def _iterations(self) -> float:
         """Of the interior-point method."""
@@ -172,6 +189,12 @@ def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
     choice is left to "auto" throughout, but not for the sigmoid, which is not positive semidefinite: there the answer
     depends on the solver."""
     return all(map(is_auto, solvers)) and kernel.positive_semidefinite
+
+
+def trains_side_by_side(kernel: Kernel, n_samples: int) -> bool:
+    """Whether a search on a device solves all folds and C of a kernel at once, by the interior-point method: where
+    their matrices are small enough that a fit at a time would leave the device waiting."""
+    return n_samples <= SIDE_BY_SIDE_SAMPLES and isinstance(kernel, RBF | Laplacian | Linear | Polynomial)
 
 
 def auto(work: Work) -> Any:
@@ -246,11 +269,13 @@ def auto(work: Work) -> Any:
 
 
 def most_passes(work: Work) -> int | None:
-    """Of RankDCD, before the interior-point method goes on with a linear machine; None: it goes on itself.
+    """Of RankDCD, before the interior-point method goes on; None: it goes on itself.
 
     Passes are many where features are badly scaled: of 260 random problems with features from 1e-8 to 1e8 and C from
     1e-3 to 1e3, 22 had not converged after 2 s of passes; with the last resort all but 2 end within 0.3 s.
     """
+    if work.form == "kernel":  # an iteration on K takes n³/3 operations, a pass some hundred nanoseconds a row
+        return max(LEAST_KERNEL_PASSES, work.n_samples**2 // 250)
     return None if work.rows is None else work.rows.passes_before_last_resort()
 
 

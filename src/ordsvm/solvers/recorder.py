@@ -258,6 +258,17 @@ def continued(results: Sequence[FitResult], status: str, proof: Certificate, alp
     )
 
 
+def after(first: FitResult, second: FitResult) -> FitResult:
+    """The result of a run that goes on from another one: its own, with the steps, time and looks of both."""
+    return replace(
+        second,
+        n_iter=first.n_iter + second.n_iter,
+        seconds=first.seconds + second.seconds,
+        kernel_rows=first.kernel_rows + second.kernel_rows,
+        history=first.history + second.history,
+    )
+
+
 def stopped_before_it_began(result: FitResult, status: str) -> FitResult:
     """The result of a problem that another one has left no time, unless its start is good enough already."""
     return result if result.converged else replace(result, status=status)

@@ -89,8 +89,9 @@ class TiledProducts(TorchProducts):
 
     def _in_tiles(self, left: Array, right: Array, use: Callable[[Array], Array]) -> Array:
         """What becomes of the values, so many rows of them at a time; fewer, once memory does not suffice."""
-        parts, begin = [], 0
-        while begin < len(left):
+        parts: list[Array] = []
+        begin = 0
+        while begin < len(left) or not parts:
             step = max(1, self._tile // max(1, len(right)))
             try:
                 parts.append(use(self.values(left[begin : begin + step], right)))

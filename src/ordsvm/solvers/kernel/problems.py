@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from ordsvm.solvers.kernel.block.block import Block
 from ordsvm.solvers.kernel.kept import KeptProblems
 from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver, solve
-from ordsvm.solvers.recorder import stopped_before_it_began
+from ordsvm.solvers.recorder import after, stopped_before_it_began
 from ordsvm.solvers.solution import Solution
 
+LEAST_REST = 0.02  # of the time limit, to be divided once more
 MOST_OWN_SAMPLES = 0.7  # share of the samples up to which a problem gets a matrix of its own
 
 
@@ -57,13 +59,31 @@ class SharedMatrix:
 Solve = Callable[[Problem, Control, Floats | None], Solution]
 
 
+def solve_with_last_resort(
+    first: Solve, second: Solve, steps: int, problem: Problem, control: Control, start: Floats | None
+) -> Solution:
+    """By `first`, and where that has not converged after so many steps, or by itself, from there by `second`."""
+    began, most = time.perf_counter(), control.max_iter
+    found = first(problem, replace(control, max_iter=steps if most < 0 else min(most, steps)), start)
+    result = found.result
+    is_stalled = result.status == "max_iter" and not 0 <= most <= result.n_iter
+    if not is_stalled and result.status != "precision":
+        return found
+    control = replace(control, max_iter=most if most < 0 else most - result.n_iter, keeper=None)
+    if control.time_limit is not None:
+        control = replace(control, time_limit=max(1e-9, control.time_limit - (time.perf_counter() - began)))
+    other = second(problem, control, result.alpha)
+    return replace(other, result=after(result, other.result))
+
+
 def solve_each(
     problems: Sequence[Problem], starts: Sequence[Floats | None], solver: Any, control: Control, solve_one: Solve
 ) -> list[Solution]:
     """One problem after the other, by `solve_one`; what a checkpoint has of them is not solved again.
 
-    max_iter is for each of them; time_limit is for all: what is left of it is divided among those to come. After a
-    callback has stopped one, or all time is spent, the others stay at their start.
+    max_iter is for each of them; time_limit is for all: what is left of it is divided among those to come, and what
+    is left in the end among those that had too little. After a callback has stopped one, or all time is spent, the
+    others stay at their start.
     """
     solutions: list[Solution] = []
     began, kept = time.perf_counter(), KeptProblems(problems, control.keeper)
@@ -78,8 +98,46 @@ def solve_each(
             solution = replace(solution, result=stopped_before_it_began(solution.result, stopped_by))
         kept.add(number, solution)
         solutions.append(solution)
+    if control.time_limit is not None and len(problems) > 1:
+        _share_the_rest(problems, solutions, control, began, partial(_go_on, kept, solve_one))
     kept.finish()
     return solutions
+
+
+GoOn = Callable[[int, Problem, Control, Solution], Solution]
+
+
+def _share_the_rest(
+    problems: Sequence[Problem], solutions: list[Solution], control: Control, began: float, go_on: GoOn
+) -> None:
+    """Divides the time that is left among the problems whose share was too short, again and again."""
+    limit = control.time_limit or 0.0
+    left = limit - (time.perf_counter() - began)
+    while left > LEAST_REST * limit:
+        unfinished = [number for number, each in enumerate(solutions) if each.result.status == "time_limit"]
+        if not unfinished or any(each.result.status == "callback" for each in solutions):
+            return
+        for place, number in enumerate(unfinished):
+            share = left / (len(unfinished) - place)
+            solutions[number] = go_on(number, problems[number], replace(control, time_limit=share), solutions[number])
+            left = limit - (time.perf_counter() - began)
+            if left <= 0.0 or solutions[number].result.status == "callback":
+                return
+
+
+def _go_on(
+    kept: KeptProblems, solve_one: Solve, number: int, problem: Problem, control: Control, first: Solution
+) -> Solution:
+    """A problem from where it was; a checkpoint has what came before, its steps included."""
+    result, keeper = first.result, kept.keeper(number)
+    if keeper is not None and keeper.resumed is not None:
+        second = solve_one(problem, replace(control, keeper=keeper), None)
+    else:
+        steps = control.max_iter if control.max_iter < 0 else max(0, control.max_iter - result.n_iter)
+        second = solve_one(problem, replace(control, max_iter=steps, keeper=keeper), result.alpha)
+        second = replace(second, result=after(result, second.result))
+    kept.add(number, second)
+    return second
 
 
 def _share(control: Control, solutions: Sequence[Solution], spent: float, n_left: int) -> tuple[Control, str]:

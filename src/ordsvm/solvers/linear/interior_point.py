@@ -11,27 +11,32 @@ Step      a pass over the rows moves w by Newton's direction and every α by its
 Stops     when P(w, b) − D(α) of all weight vectors together is within tol of the objective.
 Paper     M. C. Ferris, T. S. Munson, "Interior-point methods for massive support vector machines", 2002: the system;
           S. Mehrotra, "On the implementation of a primal-dual interior point method", 1992.
-Cost      an iteration: n d² / 2 products for every weight vector, on all cores, and d³ / 6.
+Cost      an iteration: n d² / 2 products for every weight vector, on all cores, and d³ / 6. From WIDE features on, the
+          system is solved by further reads of X, or formed by BLAS (wide_system.py).
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.data.rows import RowSource
+from ordsvm.data.rows import RowsInMemory, RowSource
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
+from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
 from ordsvm.solvers.linear.feature_system import Point, System, hinge_columns
+from ordsvm.solvers.linear.losses import losses
+from ordsvm.solvers.linear.neighbour import Neighbour
+from ordsvm.solvers.linear.wide_system import WIDE, WideRows, WideSystem
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
@@ -44,6 +49,9 @@ MOST_RISE, MOST_RISE_AGAIN = 30.0, 2.0  # of the relaxed gap, in a step that is 
 SHORTER, LEAST_LENGTH = 0.3, 1e-3  # the next length where a step was not taken, and the least
 PATIENCE = 15  # iterations in which a gap, relaxed or not, has to fall by a tenth
 MOST_RESTARTS = 4  # of a weight vector, from its best weights
+REFINEMENTS = (2, 5, 8, 11, 14)  # after so many iterations in which no gap has fallen
+COMPLEMENTARY = 4.0  # times the gap that is allowed: of which at most half is left by τ
+NEGLIGIBLE = 1e-6  # share of the gap, or of what tol allows
 ROUNDINGS = 4.0  # of β, of a product and of sums, in which those of single terms cancel as random numbers do
 
 
@@ -53,7 +61,9 @@ class LinearInteriorPoint:
 
     For many rows with up to some thousand features. Every iteration reads the rows once and adds up (d + m)² numbers,
     however many hinges, ranks or classes there are; about ten iterations end at a relative gap of 1e-3, about twenty
-    at 1e-6. It has no options, and starts from the centre even where `warm_start` is set.
+    at 1e-6. From 1,500 features on, in memory, conjugate gradients take the place of these sums where that is faster,
+    and always beyond 5,000 features: each of their steps is one more read. It has no options. With `warm_start` it
+    starts from the last weights where samples are as many as then.
 
     Attributes
     ----------
@@ -133,10 +143,12 @@ class FeatureTask:
 
 @dataclass(frozen=True)
 class FeatureRows:
-    """Where the rows are, and ‖x‖² of each; None where that would be another pass over a file or a cluster."""
+    """Where the rows are, ‖x‖² of each, unless that would be another pass over a file or a cluster, and all of them
+    where they are in memory."""
 
     source: RowSource
     norms: np.ndarray | None = None
+    X: Any = None
 
 
 def feature_core(task: FeatureTask, n_features: int, n_threads: int) -> _core.FeatureSystem:
@@ -166,7 +178,8 @@ class Path:
         self.system: System | None = None
         self.centres, self.rests = True, False
         self._refused = 0  # steps, in a row but for those taken
-        self._restarts, self._idle, self._least, self._violation = 0, 0, (np.inf, np.inf), np.inf
+        self.idle = 0  # iterations in which no gap has fallen
+        self._restarts, self._least, self._violation = 0, (np.inf, np.inf), np.inf
 
     @property
     def bound(self) -> float:
@@ -199,13 +212,13 @@ class Path:
         if is_finite and system.primal(point) < self.primal:
             self.primal, self.best, self._violation = system.primal(point), point, system.violation
         if not is_finite or not self._is_way(system.relaxed_gap(point)):
-            self._refused, self._idle = self._refused + 1, self._idle + 1
+            self._refused, self.idle = self._refused + 1, self.idle + 1
             return False
         self.point, self.system, self.old_tau = point, system, self.tau
         self.dual, self._refused = system.dual(), max(0, self._refused - 1)
         gaps = (self.gap, system.relaxed_gap(point))
         falls = any(gap < 0.9 * least for gap, least in zip(gaps, self._least, strict=True))
-        self._idle = 0 if falls else self._idle + 1
+        self.idle = 0 if falls else self.idle + 1
         self._least = (min(self._least[0], gaps[0]), min(self._least[1], gaps[1]))
         return True
 
@@ -222,7 +235,7 @@ class Path:
         if self.rests:
             return True
         is_first, self.centres = self.centres, False
-        if self.system is None or self._idle >= PATIENCE:
+        if self.system is None or self.idle >= PATIENCE:
             return self._restart()
         least, mu = NEED * allowed / (2.0 * self.caps), self.system.complementarity / (2.0 * self.caps)
         cut = self.system.cut / self.system.moved if self.system.moved > 0 else 0.0
@@ -235,9 +248,15 @@ class Path:
             return self._restart()
         return True
 
+    def is_held_by_rounding(self, allowed: float) -> bool:
+        """Whether the hinges allow for this gap, and dual variables that do not add up to the weights keep it open."""
+        if self.system is None or self.gap <= allowed:
+            return self.system is not None
+        return self.idle in REFINEMENTS and self.system.complementarity <= COMPLEMENTARY * allowed
+
     def _restart(self) -> bool:
         """From the best weights, with α on the central path."""
-        self._restarts, self._idle, self._refused = self._restarts + 1, 0, 0
+        self._restarts, self.idle, self._refused = self._restarts + 1, 0, 0
         self.point, self.centres, self._least = self.best, True, (np.inf, np.inf)
         self.tau = self.old_tau = max(self.tau, min(self.gap, self.primal) / (2.0 * self.caps))
         return self._restarts <= MOST_RESTARTS and bool(np.isfinite(self.tau))
@@ -254,7 +273,9 @@ class FeatureNewton:
         started: float,
         core: _core.FeatureSystem | None = None,
     ) -> None:
-        self.source, self.norms, self.task, self.control = rows.source, rows.norms, task, control
+        self.source, self.task, self.control = rows.source, task, control
+        self.norms, self.X = rows.norms, rows.X if can_be_refined(rows.X) else None
+        self._refined: Refined | None = None
         self.recorder = Recorder(LinearInteriorPoint(), control, self._line, started)
         self.n_iter = 0
         self._one = int(task.appends_one)
@@ -262,9 +283,9 @@ class FeatureNewton:
         self.core = feature_core(task, self.source.n_features, control.n_threads) if core is None else core
         self.paths: list[Path] = []
 
-    def run(self, biases: Floats) -> LinearSolution:
-        """From weights 0 and these intercepts."""
-        self._start(biases)
+    def run(self, biases: Floats, near: Neighbour | None = None) -> LinearSolution:
+        """From weights 0 and these intercepts, or from a neighbour that is near."""
+        self._start(biases, near)
         with blas_threads(threads_for(self.n_weights, self.control.n_threads)):
             self._pass(watch=_Unhurried())
             while not self._ends():
@@ -275,13 +296,19 @@ class FeatureNewton:
         """Called by the core while it works, some twenty times a second; True stops it."""
         return self.recorder.out_of_time()
 
-    def _start(self, biases: Floats) -> None:
+    def _start(self, biases: Floats, near: Neighbour | None = None) -> bool:
+        """Whether that is from the neighbour."""
+        reach, caps_of_all = self.task.reach(biases), self.task.caps()
+        starts = [] if near is None else near.starts(caps_of_all, reach, self.control.tol)
+        if starts:
+            self.paths = [Path(*start, caps) for start, caps in zip(starts, caps_of_all, strict=True)]
+            return True
         n_thresholds = len(biases) if self.task.has_thresholds else 0
-        starts = zip(self.task.reach(biases), self.task.caps(), strict=True)
-        for vector, (tau, caps) in enumerate(starts):
+        for vector, (tau, caps) in enumerate(zip(reach, caps_of_all, strict=True)):
             weights = np.zeros(self.n_weights)
             weights[self.source.n_features :] = biases[vector] if self._one else 0.0
             self.paths.append(Path(Point(weights, np.zeros(n_thresholds)), max(tau, 1e-6), caps))
+        return False
 
     def _pass(self, watch: _core.LinearWatch) -> None:
         self._begin_pass()
@@ -317,11 +344,26 @@ class FeatureNewton:
             return True
         allowed = self.control.tol * abs(proof.primal) / len(self.paths)
         shares = [0.5 * (allowed + self.control.tol * abs(path.primal)) for path in self.paths]
+        if self.X is not None and all(map(Path.is_held_by_rounding, self.paths, shares)) and self._refine():
+            return True
         ready = [path.aim(share) for path, share in zip(self.paths, shares, strict=True)]
         if not all(ready):
             self.recorder.status = "precision"
             return True
         return False
+
+    def _refine(self) -> bool:
+        """Where rounding may be what keeps the gap open: whether corrected dual variables close it."""
+        task, paths = self.task, self.paths
+        coef = np.stack([path.point.weights[: self.source.n_features] for path in paths], axis=1)
+        biases = paths[0].point.thresholds
+        if not task.has_thresholds:
+            biases = np.array([path.point.weights[-1] if self._one else 0.0 for path in paths])
+        loss = losses(task.table, task.labels, task.weight, task.targets, task.squared)
+        found = refined(self.X, loss, (self.core.beta(), coef, biases), task.has_thresholds, task.intercept)
+        if self._with_rounding(found.proof, DualVariables([found.beta]), coef).relative_gap <= self.control.tol:
+            self._refined = found
+        return self._refined is not None
 
     def _certificate(self) -> Certificate:
         primal, dual = sum(path.primal for path in self.paths), sum(path.bound for path in self.paths)
@@ -350,13 +392,17 @@ class FeatureNewton:
         )
 
     def _solution(self) -> LinearSolution:
-        variables = self._dual_variables()
-        proof = self._proof_of(variables)
+        if self._refined is not None:
+            beta, coef, biases, proof = self._refined
+            variables = DualVariables([beta])
+        else:
+            variables, biases, proof = self._dual_variables(), self._biases(), self._certificate()
+            coef = np.stack([path.best.weights[: self.source.n_features] for path in self.paths], axis=1)
+        proof = self._with_rounding(proof, variables, coef)
         is_solved = proof.relative_gap <= self.control.tol and self.recorder.status != "callback"
         status = "converged" if is_solved else self.recorder.status if self.recorder.stopped else "precision"
         result = self.recorder.result(proof, self._counts(), NOTHING, status)
-        coef = np.stack([path.best.weights[: self.source.n_features] for path in self.paths], axis=1)
-        return LinearSolution(coef, self._biases(), variables, result)
+        return LinearSolution(coef, biases, variables, result)
 
     def _dual_variables(self) -> DualVariables:
         return DualVariables([self._beta()])
@@ -364,21 +410,23 @@ class FeatureNewton:
     def _beta(self) -> Floats:
         """β of all columns; 0 where α proves less than that does."""
         beta = self.core.beta()
-        without_proof = np.array([path.dual < 0.0 for path in self.paths])
-        if without_proof.any():
-            beta[:, np.broadcast_to(without_proof, beta.shape[1])] = 0.0
+        for vector, path in enumerate(self.paths):
+            if path.dual < 0.0:
+                beta[:, slice(None) if self.task.has_thresholds else vector] = 0.0
         return beta
 
-    def _proof_of(self, variables: DualVariables) -> Certificate:
+    def _with_rounding(self, proof: Certificate, variables: DualVariables, coef: Floats) -> Certificate:
         """With the rounding of β, and of the sum w = Σβx, that the dual has by way of ½‖w‖²: the smaller gap is not
         claimed. It shows where C ‖x‖² is above 1e16, which rows without norms have to stay below."""
-        proof = self._certificate()
         if self.norms is None:
             return proof
-        terms = np.sqrt(float(np.abs(variables.array()).sum(axis=1) ** 2 @ self.norms))
+        terms = np.sqrt(float(_sums_of_sizes(variables) ** 2 @ self.norms))
         shift = ROUNDINGS * np.finfo(float).eps * terms
-        error = float(shift * (np.sqrt(2.0 * proof.primal) + 0.5 * shift))
-        return replace(proof, dual=proof.dual - error, gap=proof.gap + error) if error > 0.0 else proof
+        longest = float(np.sqrt(np.sum(coef**2)) + np.sqrt(2.0 * proof.gap))  # of Σβx
+        error = float(shift * (longest + 0.5 * shift))
+        if error <= NEGLIGIBLE * max(proof.gap, self.control.tol * proof.primal):
+            return proof
+        return replace(proof, dual=proof.dual - error, gap=proof.gap + error)
 
 
 class _Unhurried:
@@ -388,10 +436,30 @@ class _Unhurried:
         return False
 
 
-def solve_by_features(rows: FeatureRows, task: FeatureTask, control: Control, biases: Floats) -> LinearSolution:
-    """The problem from weights 0 and these intercepts; thresholds start from 0."""
-    return FeatureNewton(rows, task, control, time.perf_counter()).run(biases)
+def solve_by_features(
+    rows: FeatureRows, task: FeatureTask, control: Control, biases: Floats, near: Neighbour | None = None
+) -> LinearSolution:
+    """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
+    newton = FeatureNewton(rows, task, control, time.perf_counter())
+    if newton.n_weights >= WIDE and isinstance(rows.source, RowsInMemory):
+        newton.core = _wide(rows.source.X, task, control)
+    return newton.run(biases, near)
+
+
+def _wide(X: Any, task: FeatureTask, control: Control) -> Any:
+    """A system that takes the place of the core's."""
+    core = feature_core(replace(task, intercept=False), 0, control.n_threads)
+    return WideSystem(WideRows(X, task.appends_one), core, task.caps(), task.has_thresholds)
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     return np.divide(numerator, denominator, out=np.ones_like(numerator), where=denominator > 0)
+
+
+def _sums_of_sizes(variables: DualVariables) -> Floats:
+    """Σ|β| of every sample, without a copy of β."""
+    sums = np.zeros(variables.shape[0])
+    for part in variables.parts:
+        for column in part.T:
+            sums += np.abs(column)
+    return sums

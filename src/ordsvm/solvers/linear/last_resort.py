@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from ordsvm._typing import Floats
 from ordsvm.result import FitResult
 from ordsvm.solvers.control import Control
+from ordsvm.solvers.recorder import after
 from ordsvm.solvers.solution import LinearSolution
 
 Start = tuple[Floats, Floats]  # dual variables and biases
@@ -65,12 +67,6 @@ def _left(control: Control, results: list[FitResult], started: float) -> Control
 
 def _better(found: list[LinearSolution]) -> LinearSolution:
     """The one with the smallest gap, and the trace of all; unless that has converged, the status is the last one's."""
-    best, results = min(found, key=lambda solution: solution.result.gap), [solution.result for solution in found]
-    result = replace(
-        best.result,
-        status=best.result.status if best.result.converged else results[-1].status,
-        n_iter=sum(result.n_iter for result in results),
-        seconds=sum(result.seconds for result in results),
-        history=tuple(progress for result in results for progress in result.history),
-    )
-    return replace(best, result=result)
+    best, whole = min(found, key=lambda solution: solution.result.gap), reduce(after, [each.result for each in found])
+    result = replace(best.result, n_iter=whole.n_iter, seconds=whole.seconds, history=whole.history)
+    return replace(best, result=result if result.converged else replace(result, status=whole.status))

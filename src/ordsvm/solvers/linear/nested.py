@@ -1,11 +1,7 @@
 """Linear machines at rising C on several folds, by the interior-point method: in the same passes, each from the last.
 
-What a fit at C proves it proves at r C too. With r α in place of α, at the same weights,
-
-    primal(r) = ½‖w‖² + r · loss      dual(r) = r · linear − ½ r² ‖X'β‖²      gap(r) ≈ r · gap + ½ (r − 1)² ‖w‖²
-
-for hinges and squared ones. Where that is within tol, the fit at r C is done without a pass. Otherwise it starts at w
-on the central path, with the τ that leaves this gap, and takes half of the iterations of a start from 0, or fewer.
+Where the weights of a fit are within tol at the next C too (neighbour.py), that one is done without a pass. Otherwise
+it starts from them.
 """
 
 from __future__ import annotations
@@ -24,20 +20,16 @@ from ordsvm.problem import Certificate
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.interior_point import (
-    NEED,
     NOTHING,
     FeatureNewton,
     FeatureRows,
     FeatureTask,
     LinearInteriorPoint,
-    Path,
 )
+from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.solve import start_of
 from ordsvm.solvers.recorder import Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
-
-SPREAD = 2.0  # of the gap that weights of another C leave: for τ to start from
-FAR = 0.5  # of the τ of a start from 0: beyond it that is as good
 
 
 @dataclass(frozen=True)
@@ -95,14 +87,8 @@ class NestedFit(FeatureNewton):
 
     def start(self, before: NestedFit | None, ratio: float) -> None:
         """From the fit at 1 / ratio times these caps, where that is near; otherwise from weights 0."""
-        biases = start_of(self.task)
-        taus = [] if before is None else before.taus_at(ratio, self.control.tol)
-        self.is_nested = bool(taus) and bool(np.all(np.array(taus) <= FAR * self.task.reach(biases)))
-        if before is None or not self.is_nested:
-            self._start(biases)
-            return
-        starts = zip(before.paths, taus, self.task.caps(), strict=True)
-        self.paths = [Path(path.best, tau, caps) for path, tau, caps in starts]
+        near = None if before is None else before.neighbour(ratio)
+        self.is_nested = self._start(start_of(self.task), near)
 
     def begin(self) -> None:
         self._is_cut = False
@@ -120,24 +106,16 @@ class NestedFit(FeatureNewton):
 
     # At another C
 
-    def taus_at(self, ratio: float, tol: float) -> list[float]:
-        """τ of every weight vector, to start from at `ratio` times the caps."""
-        proof = self.proof_at(ratio)
-        if proof is None:
-            return []
-        share = tol * abs(proof.primal) / len(self.paths)
-        gaps = [0.5 * (ratio - 1.0) ** 2 * path.best.squared_norm() for path in self.paths]
-        return [
-            max(1e-12, SPREAD * gap, 0.5 * NEED * share) / (2.0 * ratio * path.caps)
-            for gap, path in zip(gaps, self.paths, strict=True)
-        ]
+    def neighbour(self, ratio: float) -> Neighbour:
+        proof = self._certificate()
+        return Neighbour([path.best for path in self.paths], ratio, proof.primal, proof.gap)
 
     def proof_at(self, ratio: float) -> Certificate | None:
         """What weights and ratio · α prove at `ratio` times the caps; None where there is no α."""
         proof = self._certificate()
         primal = dual = 0.0
         for path in self.paths:
-            if path.system is None or not np.isfinite(path.primal):
+            if path.system is None or not np.isfinite(path.primal) or path.dual < 0.0:
                 return None
             norm, by_alpha = path.best.squared_norm(), path.system.by_alpha.squared_norm()
             primal += 0.5 * norm + ratio * (path.primal - 0.5 * norm)

@@ -16,6 +16,7 @@ from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
 from ordsvm.solvers.linear.interior_point import FeatureRows, FeatureTask, LinearInteriorPoint, solve_by_features
 from ordsvm.solvers.linear.last_resort import Start, Ways, solve_with_last_resort
+from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.rank_dcd import Descent, RankDCD
 from ordsvm.solvers.solution import LinearSolution
 
@@ -44,11 +45,12 @@ def solve_lanes(
     squared: bool = False,
     solver: RankDCD | LinearInteriorPoint | DCD1 | DCD2,
     control: Control,
-    start: Start | None = None,
+    start: Start | Neighbour | None = None,
     most_passes: int | None = None,
 ) -> LinearSolution:
     """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, but for DCD, a `RowSource`.
 
+    start: a `Neighbour` for the interior-point method.
     most_passes: of RankDCD, before the interior-point method goes on; None: it goes on itself.
     """
     if isinstance(solver, DCD1 | DCD2):
@@ -76,7 +78,7 @@ def solve_thresholds(
     squared: bool = False,
     solver: RankDCD | LinearInteriorPoint,
     control: Control,
-    start: Start | None = None,
+    start: Start | Neighbour | None = None,
     most_passes: int | None = None,
 ) -> LinearSolution:
     """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`; `most_passes`: as in
@@ -89,17 +91,18 @@ def _solve(
     task: FeatureTask,
     solver: RankDCD | LinearInteriorPoint,
     control: Control,
-    start: Start | None,
+    start: Start | Neighbour | None,
     most_passes: int | None,
 ) -> LinearSolution:
-    if isinstance(solver, LinearInteriorPoint) and hasattr(X, "blocks"):
-        return solve_by_features(FeatureRows(X), task, control, start_of(task))  # checked when they were written
+    near, start = (start, None) if isinstance(start, Neighbour) else (None, start)
+    if isinstance(solver, LinearInteriorPoint) and hasattr(X, "blocks"):  # rows were checked when they were written
+        return solve_by_features(FeatureRows(X), task, control, start_of(task), near)
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     samples = SampleColumns(task.labels, norms, source.n_features, task.weight, task.targets)
 
     def by_features(control: Control) -> LinearSolution:
-        return solve_by_features(FeatureRows(source, norms), task, control, start_of(task))
+        return solve_by_features(FeatureRows(source, norms, X), task, control, start_of(task), near)
 
     if isinstance(solver, LinearInteriorPoint):
         return by_features(control)

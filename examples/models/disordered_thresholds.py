@@ -1,10 +1,10 @@
-"""Why thresholds need their order: Chu & Keerthi's Figure 4 on 30 patients of the diabetes data.
-
-Shashua & Levin's machine leaves the thresholds free to cross, SVOREX forbids it, SVORIM never needs to.
-Run:  python examples/disordered_thresholds.py picture.png
 """
+Why thresholds need their order
+===============================
 
-import sys
+Chu & Keerthi's Figure 4 on 30 patients of the diabetes data: age and body mass index, and four ranks of progression.
+Shashua & Levin's machine leaves the thresholds free to cross, SVOREX forbids it, SVORIM never needs to.
+"""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,11 +13,20 @@ from sklearn.preprocessing import StandardScaler
 from ordsvm import SVOREX, SVORIM, ShashuaLevinSVOR
 from ordsvm.datasets import equal_frequency_ranks, load_diabetes_ranks
 
+# %%
+# Thirty patients are few enough for the thresholds to go wrong.
+
 
 def patients():
     """Age and body mass index of the first 30 patients, standardised, and four ranks of progression."""
     X, rank = load_diabetes_ranks(442)  # 442 ranks: every patient has an own one
     return StandardScaler().fit_transform(X)[:30, [0, 2]], equal_frequency_ranks(rank[:30], 4)
+
+
+X, y = patients()
+
+# %%
+# A threshold is a contour of the score. Patients of the highest rank are the darkest.
 
 
 def draw(axis, model, X, y):
@@ -35,12 +44,15 @@ def draw(axis, model, X, y):
     axis.legend(loc="upper left", fontsize=8, framealpha=0.9)
 
 
-if __name__ == "__main__":
-    X, y = patients()
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), sharey=True, layout="constrained")
-    for axis, kind in zip(axes, (ShashuaLevinSVOR, SVOREX, SVORIM), strict=True):
-        model = kind(C=3.0, gamma=0.25).fit(X, y)
-        print(f"{kind.__name__:17} thresholds {np.round(model.thresholds_, 3)}, gap {model.result_.relative_gap:.0e}")
-        draw(axis, model, X, y)
-    axes[0].set_ylabel("body mass index (standardised)")
-    figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "disordered_thresholds.png", dpi=120)
+figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), sharey=True, layout="constrained")
+for axis, kind in zip(axes, (ShashuaLevinSVOR, SVOREX, SVORIM), strict=True):
+    model = kind(C=3.0, gamma=0.25).fit(X, y)
+    print(f"{kind.__name__:17} thresholds {np.round(model.thresholds_, 3)}, gap {model.result_.relative_gap:.0e}")
+    draw(axis, model, X, y)
+axes[0].set_ylabel("body mass index (standardised)")
+plt.show()
+
+# %%
+# On the left the first threshold lies above the second: no patient can be given the second rank. SVOREX ties the two,
+# which costs something of its objective. SVORIM holds every sample against every threshold, and the order comes by
+# itself.

@@ -1,0 +1,85 @@
+"""Candidates of a search that share a kernel, on a device: all folds and all C side by side."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ordsvm._typing import Floats
+from ordsvm.array_library import torch_library
+from ordsvm.estimators.base import Fit, prepare
+from ordsvm.estimators.kernel import Trained
+from ordsvm.kernels import Kernel
+from ordsvm.kernels.full_kernel import FullKernel
+from ordsvm.kernels.products.on_torch import torch_products
+from ordsvm.model_selection.paths import FoldSamples, Parameters, may_follow, scales_with_C
+from ordsvm.solvers.auto import is_auto, trains_side_by_side
+from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, Solved, solve_side_by_side
+
+
+class DeviceGrid:
+    """Machines that differ in C alone, on every fold; the first one asked for makes all of them.
+
+    machine     with the parameters that they share
+    kernel      of all folds
+    X           all samples, of which folds have numbers
+    """
+
+    def __init__(self, machine: Any, device: str, kernel: Kernel, X: Any) -> None:
+        self._machine, self._device, self._kernel, self._X = machine, device, kernel, X
+        self._lock = threading.Lock()
+        self._fits: list[Fit] | None = None
+        self._found: dict[tuple[int, int], Solved] = {}
+
+    @staticmethod
+    def takes(machine: Any, candidates: Sequence[Parameters], kernel: Kernel, n_samples: int) -> bool:
+        """Whether a fit from nothing, by the solver that "auto" chooses, is what these candidates are about."""
+        chosen = [parameters.get("C", machine.C) for parameters in candidates]
+        plain = may_follow(machine) and is_auto(machine.solver) and scales_with_C(machine)
+        return (
+            plain
+            and all(isinstance(C, Real) and float(C) > 0 for C in chosen)
+            and trains_side_by_side(kernel, n_samples)
+        )
+
+    def solved(self, C: Sequence[float], trains: Sequence[FoldSamples]) -> None:
+        """Trains all of them, once; `trains`: numbers of samples, labels and weights of every fold."""
+        with self._lock:
+            if self._fits is not None:
+                return
+            self._fits = [self._unit_fit(train) for train in trains]
+            tasks = [fit.task for fit in self._fits]
+            if any(len(task.problems) > 1 for task in tasks):
+                return
+            samples = [fit.X[fit.task.order, 0].astype(np.int64) for fit in self._fits]
+            folds = Folds([task.problems[0] for task in tasks], samples)
+            if folds.are_alike():
+                library = torch_library(self._device)
+                products = torch_products(library, self._kernel, self._X)
+                every = library.span(0, self._X.shape[0])
+                K = products.part(every, every)
+                self._found = solve_side_by_side(library, K, folds, np.array(C), float(self._machine.tol))
+
+    def _unit_fit(self, train: FoldSamples) -> Fit:
+        """At C = 1."""
+        fit = prepare(self._machine, train.X, train.y, train.weight)
+        return replace(fit, task=fit.task.times_C(1.0 / float(self._machine.C)))
+
+    def machine(self, fold: int, number: int, machine: Any) -> Any | None:
+        """The trained machine of a fold and a number among the C; None where the method has not certified it.
+
+        Its samples are numbers, and its scores those that came with the fit, on the host.
+        """
+        if self._fits is None or (fold, number) not in self._found:
+            return None
+        solved = self._found[fold, number]
+        unit = self._fits[fold]
+        machine.n_features_in_, machine.device = 1, "cpu"
+        fit = replace(unit, machine=machine, task=unit.task.times_C(float(machine.C)))
+        scores: Floats = solved.scores[:, np.newaxis]
+        return fit.recover(Trained(FullKernel(None, scores), [solved.solution]))

@@ -1,0 +1,271 @@
+"""The interior-point method on many small problems at once, as a search has them: all folds and all C of one kernel.
+
+Solves    duals with free, penalised or no thresholds, over subsets of samples whose kernel values are all in memory.
+Keeps     for every fold and C what central_path.py keeps of one problem, in arrays (folds, C, samples, columns).
+Step      Mehrotra's predictor and corrector; the systems of all problems are factored together, scaled to
+          √W K √W + I, which is positive definite whatever W is, and has ones for samples without hinges.
+Stops     a problem whose certificate passes; a C leaves when all of its folds have.
+Cost      n³/3 a problem and iteration, at the rate of products of matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ordsvm._typing import Floats, Ints
+from ordsvm.array_library import Array, ArrayLibrary
+from ordsvm.problem import Certificate, Problem, Treatment
+from ordsvm.solvers.control import Control
+from ordsvm.solvers.kernel.interior_point.central_path import PROXIMAL, START, TO_BOUNDARY
+from ordsvm.solvers.kernel.interior_point.crossover import MOST_ROUNDS, feasible
+from ordsvm.solvers.kernel.interior_point.stacked_system import StackedSystem, Stacks, State
+from ordsvm.solvers.kernel.proximal_newton.columns import Columns
+from ordsvm.solvers.recorder import Counts, Recorder
+from ordsvm.solvers.solution import Solution
+
+MOST_ITERATIONS = 40
+FIRST_TRIAL = 0.1  # share of tol, for what is left of the products as a share of the objective: then a crossover
+TRIAL_AGAIN = 0.1  # of what was left at the last one
+LEAST_LEFT = 1e-10  # what rounding leaves
+HALF_WIDTH = 0.01  # as in crossover.py, where systems need a larger one
+MATRICES = 3  # of a problem that are in memory at once
+ROOM = 2.0**31  # bytes for these, where it is not known how many there are
+TREATMENTS = frozenset({Treatment.NONE, Treatment.PENALIZED, Treatment.FREE})
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """The method as a result names it."""
+
+    device: str = "cpu"
+
+    name: ClassVar[str] = "interior-point"
+    accepts: ClassVar[frozenset[Treatment]] = TREATMENTS
+
+
+class Solved(NamedTuple):
+    """A problem with its certificate, and the scores of all samples."""
+
+    solution: Solution
+    scores: Floats
+
+
+class Folds(NamedTuple):
+    """Problems at C = 1 over some of the samples each, and which these are."""
+
+    problems: Sequence[Problem]
+    samples: Sequence[Ints]
+
+    def are_alike(self) -> bool:
+        """Whether they have the same thresholds and columns, and a treatment that this method takes."""
+        first = self.problems[0]
+        same = all(p.treatment is first.treatment and p.n_thresholds == first.n_thresholds for p in self.problems)
+        used = [len(np.unique(problem.hinges.threshold)) for problem in self.problems]
+        return same and first.treatment in TREATMENTS and set(used) == {first.n_thresholds}
+
+
+class Batch:
+    """All folds at several C, on K of all samples, (n, n), which the library has."""
+
+    def __init__(self, library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float) -> None:
+        self._library, self._folds, self._C, self._tol = library, folds, C, tol
+        self._size = max(map(len, folds.samples))
+        self._every = K
+        unit = float(abs(K.diagonal()).mean()) or 1.0
+        padded = [library.index(np.resize(each, self._size)) for each in folds.samples]  # the rest has no hinges
+        tables = [Columns.of(problem, np.arange(problem.n_samples), library) for problem in folds.problems]
+        self._places = [library.host(table.place) for table in tables]
+        sign, offset, cap = (
+            library.join([self._padded(getattr(table, name))[None, None] for table in tables])
+            for name in ("sign", "offset", "cap")
+        )
+        score_unit = max(float(np.abs(problem.hinges.offset).max()) for problem in folds.problems) or 1.0
+        self._score_unit = score_unit
+        self._cap_at_1 = cap * (unit / score_unit)
+        self._stacks = Stacks(
+            library=library,
+            K=library.join([(K[each][:, each] / unit)[None] for each in padded]),
+            sign=sign,
+            offset=offset / score_unit,
+            has=library.number(cap > 0),
+            member=library.array(tables[0].member),
+            penalty=unit if folds.problems[0].treatment is Treatment.PENALIZED else 0.0,
+        )
+        self._found: dict[tuple[int, int], Solved] = {}
+
+    def _padded(self, table: Array) -> Array:
+        missing = self._size - table.shape[0]
+        return table if missing == 0 else self._library.join([table, self._library.zeros(missing, table.shape[1])])
+
+    def solve(self) -> dict[tuple[int, int], Solved]:
+        """By the numbers of fold and C; those that the method does not certify are left out."""
+        live = np.arange(len(self._C))
+        cap = self._caps(live)
+        x, attempt = self._start(cap), np.full(len(live), FIRST_TRIAL * self._tol)
+        for iteration in range(MOST_ITERATIONS):
+            try:
+                with np.errstate(all="ignore"):
+                    x = self._advanced(x, cap)
+                    left = self._library.host(self._left(x, cap)).max(axis=0)
+                    near = np.flatnonzero(left <= attempt[live])
+                    if len(near):
+                        attempt[live[near]] = TRIAL_AGAIN * left[near]
+                        self._cross_over(self._some(x, near), live[near], iteration + 1)
+            except np.linalg.LinAlgError:
+                break
+            keep = np.flatnonzero(
+                [left[i] > LEAST_LEFT and not self._are_found(c) for i, c in enumerate(live.tolist())]
+            )
+            if len(keep) == 0:
+                break
+            if len(keep) < len(live):
+                live, x = live[keep], self._some(x, keep)
+                cap = self._caps(live)
+        return self._found
+
+    def _are_found(self, c: int) -> bool:
+        return all((fold, int(c)) in self._found for fold in range(len(self._stacks.K)))
+
+    def _some(self, x: State, columns: Ints) -> State:
+        which = self._library.index(columns)
+        return State(*(part[:, which] for part in x))
+
+    def _caps(self, live: Ints) -> Array:
+        """Where there is no hinge, 1: nothing is divided by 0, and its weight is 0."""
+        C = self._library.array(self._C[live]).reshape(1, -1, 1, 1)
+        return C * self._cap_at_1 + (1.0 - self._stacks.has)
+
+    def _start(self, cap: Array) -> State:
+        library = self._library
+        shape = tuple(cap.shape)
+        slope = (0.0 * cap - self._stacks.offset) / START
+        small = 2.0 / (2.0 + abs(slope) + (4.0 + slope**2) ** 0.5)
+        alpha = cap * library.where(slope >= 0, small, 1.0 - small)
+        rest = cap * library.where(slope >= 0, 1.0 - small, small)
+        zero, b = library.zeros(*shape[:3]), library.zeros(*shape[:2], self._stacks.member.shape[1])
+        return State(zero, zero, b, alpha, rest, START * cap / alpha, START * cap / rest)
+
+    # Along the path
+
+    def _mu(self, x: State, cap: Array) -> Array:
+        products = ((x.alpha * x.lower + x.rest * x.upper) * self._stacks.has).sum(-1).sum(-1)
+        return products / (2.0 * (cap * self._stacks.has).sum(-1).sum(-1))
+
+    def _left(self, x: State, cap: Array) -> Array:
+        """The products, as a share of the objective."""
+        loss = (cap * self._stacks.has * self._library.clip(-self._stacks.slope(x), 0.0, float("inf"))).sum(-1).sum(-1)
+        norm = (x.beta * x.score).sum(-1) + self._stacks.penalty * (x.b * x.b).sum(-1)
+        return self._mu(x, cap) * 2.0 * (cap * self._stacks.has).sum(-1).sum(-1) / (0.5 * norm + loss)
+
+    def _advanced(self, x: State, cap: Array) -> State:
+        mu = self._mu(x, cap)
+        proximal = self._library.clip(mu, 0.0, PROXIMAL)[..., None, None]
+        system = StackedSystem(
+            self._stacks, x, self._stacks.has / (x.lower / x.alpha + x.upper / x.rest + proximal / cap)
+        )
+        nothing = 0.0 * x.alpha
+        affine = self._towards(system, x, nothing, nothing)
+        after = self._mu(x.moved(self._longest(x, affine), affine), cap)
+        ratio = self._library.clip(after / mu, 0.0, 1.0)
+        centring = (ratio**3 * mu)[..., None, None] * cap
+        way = self._towards(system, x, centring - affine.alpha * affine.lower, centring - affine.rest * affine.upper)
+        return x.moved(self._library.clip(TO_BOUNDARY * self._longest(x, way), 0.0, 1.0), way)
+
+    def _towards(self, system: StackedSystem, x: State, lower: Array, upper: Array) -> State:
+        """The direction to these products."""
+        move = system.move(lower / x.alpha - upper / x.rest - self._stacks.slope(x))
+        return State(
+            *move,
+            -move.alpha,
+            (lower - x.lower * move.alpha) / x.alpha - x.lower,
+            (upper + x.upper * move.alpha) / x.rest - x.upper,
+        )
+
+    def _longest(self, x: State, by: State) -> Array:
+        """The longest step of every problem, up to 1, that leaves nothing negative."""
+        pairs = ((x.alpha, by.alpha), (x.rest, by.rest), (x.lower, by.lower), (x.upper, by.upper))
+        largest = self._library.largest
+        reach = [largest(largest(-change / value, -1), -1)[None] for value, change in pairs]
+        return 1.0 / self._library.clip(largest(self._library.join(reach), 0), 1.0, float("inf"))
+
+    # Crossover and certificates
+
+    def _cross_over(self, x: State, live: Ints, n_iter: int) -> None:
+        """To exact zeros and caps, as crossover.py does it for one problem; what passes the certificate is kept."""
+        library, cap, half = self._library, self._caps(live), 0.5 * self._tol / self._score_unit
+        low, up = x.alpha < cap * x.lower, x.rest < cap * x.upper
+        nearer_zero = x.alpha < x.rest
+        low, up = low & ~(up & ~nearer_zero), up & ~(low & nearer_zero)
+        alpha = x.alpha
+        for _ in range(MOST_ROUNDS):
+            alpha = library.where(low, 0.0 * cap, library.where(up, cap, alpha))
+            x = self._at(x, alpha)
+            free = library.number(~(low | up)) * self._stacks.has
+            move = StackedSystem(self._stacks, x, free * cap / (2.0 * HALF_WIDTH)).move(-free * self._stacks.slope(x))
+            x = x._replace(score=x.score + move.score, b=x.b + move.b)
+            alpha, slope = alpha + move.alpha, self._stacks.slope(x)
+            self._keep_certified(library.clip(alpha, 0.0, cap), live, n_iter)
+            if all(map(self._are_found, live.tolist())):
+                return
+            is_free = free > 0
+            low, up = (
+                (low & (slope > -half)) | (is_free & (alpha <= 0)),
+                (up & (slope < half)) | (is_free & (alpha >= cap)),
+            )
+            alpha = library.clip(alpha, 0.0, cap)
+
+    def _at(self, x: State, alpha: Array) -> State:
+        """With the β and the scores of this α."""
+        beta = (self._stacks.sign * alpha).sum(-1)
+        return x._replace(alpha=alpha, beta=beta, score=self._stacks.product(beta))
+
+    def _keep_certified(self, alpha: Array, live: Ints, n_iter: int) -> None:
+        """What the judge of all solvers accepts, with exact scores."""
+        library = self._library
+        shares = library.host(alpha / self._caps(live))  # of the caps: 1 is a cap exactly, whatever the units
+        which = [
+            (f, c) for f in range(len(self._stacks.K)) for c in range(len(live)) if (f, int(live[c])) not in self._found
+        ]
+        made, full = [], np.zeros((self._every.shape[0], len(which)))
+        for column, (f, c) in enumerate(which):
+            problem = self._problem(f, live[c])
+            own = shares[f, c][: problem.n_samples].reshape(-1)[self._places[f]] * problem.hinges.cap
+            own = feasible(problem, own, np.zeros(problem.n_thresholds))
+            made.append((problem, own))
+            full[self._folds.samples[f], column] = problem.beta(own)
+        scores = library.host(self._every @ library.array(full))
+        for (f, c), (problem, own), score in zip(which, made, scores.T, strict=True):
+            if not np.isfinite(score).all():
+                continue
+            proof = problem.certificate(own, score[self._folds.samples[f]])
+            if max(proof.relative_gap, proof.violation) <= self._tol:
+                self._found[f, int(live[c])] = Solved(self._solution(problem, own, proof, n_iter), score)
+
+    def _problem(self, fold: int, c: int) -> Problem:
+        problem = self._folds.problems[fold]
+        return replace(problem, hinges=replace(problem.hinges, cap=self._C[c] * problem.hinges.cap))
+
+    def _solution(self, problem: Problem, alpha: Floats, proof: Certificate, n_iter: int) -> Solution:
+        device = str(getattr(self._library, "device", "cpu"))
+        recorder = Recorder(SideBySide(device), Control(self._tol))
+        result = recorder.result(proof, Counts(n_iter, self._size), alpha)
+        return Solution(result, problem.beta(alpha), proof.thresholds)
+
+
+def solve_side_by_side(
+    library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float
+) -> dict[tuple[int, int], Solved]:
+    """`Batch.solve` for as many C at a time as memory allows."""
+    size = max(map(len, folds.samples))
+    room = library.free_memory()
+    room = 0.6 * room if room == room else ROOM
+    at_a_time = max(1, int(room / (MATRICES * 8.0 * len(folds.samples) * size * size)))
+    found: dict[tuple[int, int], Solved] = {}
+    for begin in range(0, len(C), at_a_time):
+        part = Batch(library, K, folds, C[begin : begin + at_a_time], tol).solve()
+        found |= {(fold, begin + c): solved for (fold, c), solved in part.items()}
+    return found

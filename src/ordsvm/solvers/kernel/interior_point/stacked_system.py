@@ -1,0 +1,137 @@
+"""Newton's equations of an interior-point method for stacks of problems: newton_system.py has them for one.
+
+Arrays are (folds, C, samples) or (folds, C, samples, columns); samples of a fold have the same K for all C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ordsvm._typing import Floats
+from ordsvm.array_library import Array, ArrayLibrary
+from ordsvm.solvers.kernel.interior_point.stacked_cholesky import StackedCholesky
+
+
+class State(NamedTuple):
+    """What moves; (folds, C, samples) or (folds, C, samples, columns). Also a direction."""
+
+    beta: Array
+    score: Array
+    b: Array
+    alpha: Array
+    rest: Array
+    lower: Array
+    upper: Array
+
+    def moved(self, step: Array, by: State) -> State:
+        """`step`: (folds, C)."""
+        parts = zip(self, by, strict=True)
+        return State(*(own + step.reshape(*step.shape, *[1] * (own.ndim - 2)) * other for own, other in parts))
+
+
+class Move(NamedTuple):
+    """What Newton's method adds to an iterate."""
+
+    beta: Array
+    score: Array
+    b: Array
+    alpha: Array
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """The problems but for their caps, in the units of scaled_problem.py.
+
+    K               (folds, samples, samples)
+    sign, offset    (folds, 1, samples, columns)
+    has             the same: 1 where there is a hinge, else 0
+    member          (columns, thresholds): which threshold a column is about
+    penalty         of ½‖b‖²
+    """
+
+    library: ArrayLibrary
+    K: Array
+    sign: Array
+    offset: Array
+    has: Array
+    member: Array
+    penalty: float
+
+    def slope(self, x: State) -> Array:
+        """G."""
+        level = (x.b @ self.member.T)[:, :, None]
+        return self.sign * (x.score[..., None] - level) - self.offset
+
+    def product(self, beta: Array) -> Array:
+        """Kβ."""
+        return (self.K @ beta.swapaxes(1, 2)).swapaxes(1, 2)
+
+
+class StackedSystem:
+    """Newton's equations at an iterate, for all problems: newton_system.py has them for one."""
+
+    def __init__(self, stacks: Stacks, x: State, weight: Array) -> None:
+        self._stacks, self._weight = stacks, weight
+        library = stacks.library
+        total = self._weight.sum(-1)
+        self._root = total**0.5
+        is_free = total > 0
+        self._inverse = library.where(is_free, 1.0 / library.where(is_free, total, 1.0 + total), 0.0 * total)
+        n_folds, n_C, n = total.shape
+        root = self._root.reshape(n_folds, n_C, n)
+        matrices = stacks.K[:, None] * root[..., None] * root[:, :, None, :]
+        stack = matrices.reshape(n_folds * n_C, n, n)
+        places = library.span(0, n)
+        stack[:, places, places] += 1.0
+        self._cholesky = StackedCholesky(library, stack)
+        signed = stacks.sign * x.alpha
+        self._left_beta = signed.sum(-1) - x.beta
+        self._left_b = -(signed.sum(2) @ stacks.member) - stacks.penalty * x.b
+        self._by_threshold = self._weight @ stacks.member
+        self._share = self._by_threshold * self._inverse[..., None]
+        self._response = self._solve(self._by_threshold)
+        self._matrix = self._threshold_matrix()
+
+    def _solve(self, right: Array) -> Array:
+        """Z of (K + D) Z = D · right for (folds, C, samples, sides); where W is 0, Z is the right side."""
+        root, inverse_root = self._root[..., None], (self._inverse**0.5)[..., None]
+        shape = tuple(right.shape)
+        inner = self._cholesky.solve((inverse_root * right).reshape(shape[0] * shape[1], *shape[2:]))
+        return root * inner.reshape(shape)
+
+    def _threshold_matrix(self) -> Floats:
+        library, share = self._stacks.library, self._share.swapaxes(-1, -2)
+        m = share.shape[-2]
+        if m == 0:
+            return np.zeros((*share.shape[:2], 0, 0))
+        apart = library.host(share @ self._by_threshold) * (1.0 - np.eye(m))
+        through = library.host(share @ self._response)
+        diagonal = np.eye(m) * (self._stacks.penalty + apart.sum(-1))[..., None]
+        return diagonal - apart + 0.5 * (through + through.swapaxes(-1, -2))
+
+    def move(self, force: Array) -> Move:
+        """Where forces on the hinges lead."""
+        stacks = self._stacks
+        library, signed = stacks.library, stacks.sign * force
+        weighted = self._weight * signed
+        beta = self._solve((self._left_beta + weighted.sum(-1))[..., None])[..., 0]
+        mean = weighted.sum(-1) * self._inverse
+        spread = (self._weight * (mean[..., None] - signed)).sum(2) @ stacks.member
+        shares = (self._share * (self._left_beta - beta)[..., None]).sum(2)
+        b = library.array(_solved(self._matrix, library.host(self._left_b + spread + shares)))
+        beta = beta + (self._response @ b[..., None])[..., 0]
+        score = stacks.product(beta)
+        level = (b @ stacks.member.T)[:, :, None]
+        return Move(beta, score, b, self._weight * (force - stacks.sign * (score[..., None] - level)))
+
+
+def _solved(matrices: Floats, right: Floats) -> Floats:
+    """Of small systems that are positive semidefinite but for rounding."""
+    if right.shape[-1] == 0:
+        return right
+    size = np.abs(matrices).max(axis=(-2, -1), keepdims=True)
+    ridge = np.where(size > 0, 1e-14 * size, 1.0)  # without a free hinge nothing determines thresholds: they stay
+    return np.linalg.solve(matrices + ridge * np.eye(right.shape[-1]), (right * (size > 0)[..., 0])[..., None])[..., 0]

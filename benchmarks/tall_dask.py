@@ -20,7 +20,7 @@ from benchmarks.tall_rows import N_FEATURES
 WORKERS = (1, 2, 4)
 N_ROWS, QUICK_ROWS, N_BLOCKS = 1_000_000, 20_000, 20
 C, TOL = 1.0, 1e-6
-ROUNDS, QUICK_ROUNDS = 40, 5  # of CoCoA
+ROUNDS, QUICK_ROUNDS = 20, 5  # of CoCoA
 PANEL = 52 * 64 + 4 * 4 + 6  # numbers that the sums of LinearSVOR are, padded as the core has them
 DATA = (
     f"Synthetic, 1,000,000 rows x 50 (or --samples): {tall_rows.MADE}; 20 blocks, made on the workers. LinearSVOR, C = "
@@ -58,12 +58,16 @@ def _on(n_workers: int, n_rows: int, descents: int) -> tuple[list[Row], int]:
     from distributed import Client
 
     with _cluster(n_workers) as cluster, Client(cluster) as client:
-        idle = max(client.run(resident).values())
+        idle = max(client.run(_idle).values())
+        sent: list[int] = []
+
+        def watch(progress: Any) -> None:
+            sent.append(sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values()))
+
         started = time.perf_counter()
-        result = _fitted(client, n_rows).result_
+        result = _fitted(client, n_rows, callback=watch).result_
         seconds = time.perf_counter() - started
         peak = max(client.run(resident_peak).values()) - idle
-        sent = sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values())
         descent = _fitted(client, n_rows, solver="cocoa", max_iter=descents).result_
     label = f"{n_rows:,} x {N_FEATURES}, {n_workers} worker{'s' * (n_workers > 1)}"
     return [
@@ -77,7 +81,7 @@ def _on(n_workers: int, n_rows: int, descents: int) -> tuple[list[Row], int]:
             seconds_with_rows=seconds,
             seconds_a_round=result.seconds / result.n_iter,
             kilobytes_of_sums=8e-3 * PANEL,
-            kilobytes_sent_a_round=1e-3 * sent / result.n_iter,
+            kilobytes_sent_a_round=1e-3 * (sent[-1] - sent[0]) / (len(sent) - 1),
             megabytes_of_a_worker=1e-6 * peak,
             megabytes_of_its_rows=4e-6 * N_FEATURES * n_rows / n_workers,
         ),
@@ -88,6 +92,13 @@ def _on(n_workers: int, n_rows: int, descents: int) -> tuple[list[Row], int]:
             seconds_a_round=descent.seconds / max(1, descent.n_iter),
         ),
     ], result.n_iter
+
+
+def _idle() -> int:
+    """The memory of a worker that has loaded what it needs."""
+    import ordsvm.distributed  # noqa: F401
+
+    return resident()
 
 
 def _fitted(client: Any, n_rows: int, **options: Any) -> Any:
@@ -108,11 +119,11 @@ def _killed(n_rows: int, rounds: int) -> list[Row]:
     """One of four workers is killed after the fifth round."""
     from distributed import Client
 
-    seen: list[float] = []
+    seen: list[int] = []
     with _cluster(4) as cluster, Client(cluster) as client:
 
         def watch(progress: Any) -> None:
-            seen.append(progress.relative_gap)
+            seen.append(progress.n_iter)
             if len(seen) == 5:
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
@@ -120,6 +131,5 @@ def _killed(n_rows: int, rounds: int) -> list[Row]:
     label = f"{n_rows:,} x {N_FEATURES}, one of 4 workers killed after round 5"
     return [
         row(f"{label}: certified relative gap", result.relative_gap, at_most=TOL, rounds=result.n_iter),
-        row(f"{label}: more rounds than without", result.n_iter - rounds, at_most=2),
-        row(f"{label}: gap after round 6 / gap after round 5", seen[5] / seen[4]),
+        row(f"{label}: more rounds than without", result.n_iter - rounds, at_most=0),
     ]

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from benchmarks.campaign import report, reproduction, workers
 from benchmarks.campaign.answers import answer_of, train
 from benchmarks.campaign.cases import KERNEL_MACHINES, LINEAR_MACHINES, Case, draw
 from benchmarks.campaign.judge import judge
-from benchmarks.campaign.samples import Recipe
+from benchmarks.campaign.samples import Recipe, make
 from benchmarks.campaign.workers import Campaign
-from ordsvm import estimators
+from ordsvm import LinearSVOR, estimators
 from ordsvm.estimators.base import Machine
 from tests.campaign_processes import dies, sleeps
 
@@ -144,3 +145,13 @@ def test_saved_lines_make_the_problem_again(number, tmp_path, capsys):
     np.testing.assert_array_equal(lines["y"], y)
     assert lines["model"].result_.solver == model.result_.solver
     assert lines["model"].get_params()["C"] == model.C
+
+
+def test_clarabels_optimum_of_badly_scaled_features_is_that_of_the_features():
+    """A factor of K = XX' has directions that are rounding: by these an objective was below the dual of a right α."""
+    case = draw(20261117, 1256, time_limit=10.0)
+    X, y, weight = make(case.recipe)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LinearSVOR(**case.parameters | {"time_limit": None}).fit(X, y, sample_weight=weight)
+    assert judge(answer_of(case, model, (X, y, weight)))["reasons"] == []

@@ -259,8 +259,10 @@ def test_what_is_trained_in_shared_passes(estimator, grid, fits, options, spied)
 def test_rows_that_a_fold_has_twice_are_trained_on_one_by_one(spied):
     X, y = data(LinearSVOR, seed=4, n=90)
     random = np.random.default_rng(0)
-    folds = [(random.integers(0, 90, 90), np.arange(90)) for _ in range(2)]
-    assert_same_search(*both(LinearSVOR(**FEATURES), {"C": [0.1, 1.0]}, X, y, cv=folds))
+    twice = [(random.integers(0, 90, 90), np.arange(90)) for _ in range(2)]
+    from_the_end = [(np.arange(-70, 0), np.arange(20))]
+    for folds in (twice, from_the_end):
+        assert_same_search(*both(LinearSVOR(**FEATURES), {"C": [0.1, 1.0]}, X, y, cv=folds))
     assert not spied
 
 
@@ -296,6 +298,15 @@ def test_what_auto_takes_is_searched_by_it(spied):
     assert len(spied) == 6
 
 
+def test_wide_rows_are_trained_on_one_by_one(spied, monkeypatch):
+    monkeypatch.setattr(feature_paths, "WIDE", 6)
+    X, y = tall(300)
+    OrdinalSearchCV(LinearSVOR(**FEATURES), GRID, cv=2).fit(X, y)
+    assert not spied
+    OrdinalSearchCV(LinearSVOR(**FEATURES), GRID, cv=2).fit(X[:, 1:], y)
+    assert len(spied) == 10
+
+
 def test_candidates_that_fail_do_so_alone(spied):
     X, y = tall(300)
     grid = {"C": [0.1, -1.0, 1.0], "cost": ["absolute", "nonsense"]}
@@ -303,6 +314,7 @@ def test_candidates_that_fail_do_so_alone(spied):
         search = OrdinalSearchCV(LinearSVOR(**FEATURES), grid, cv=2).fit(X, y)
     scores = search.cv_results_["mean_test_score"]
     np.testing.assert_array_equal(np.isnan(scores), [False, True, True, True, False, True])
+    assert len(spied) == 4
     alone = [(np.arange(150), np.arange(150, 300)), (np.flatnonzero(y == 1), np.arange(150))]
     with pytest.warns(FitFailedWarning, match="class|label|rank"):
         search = OrdinalSearchCV(LinearSVOR(**FEATURES), {"C": [0.1, 1.0]}, cv=alone).fit(X, y)

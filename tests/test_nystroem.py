@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ordsvm import (
@@ -14,6 +15,7 @@ from ordsvm import (
     NystroemSVC,
     NystroemSVOR,
     NystroemSVR,
+    OrdinalSearchCV,
     RowStore,
     certify,
     load,
@@ -23,6 +25,7 @@ from ordsvm import (
 from ordsvm.cli.machines import make_machine
 from ordsvm.kernels import RBF, Laplacian, Linear, NystroemMap, Polynomial, Sigmoid
 from ordsvm.kernels.nystroem import draw_landmarks, leverage_scores
+from ordsvm.metrics import mae_scorer
 from tests.cases import random_data
 
 EXACT = {
@@ -224,6 +227,14 @@ def test_a_checkpoint_is_of_the_samples(tmp_path):
     np.testing.assert_array_equal(first.coef_, again.coef_)
     with pytest.raises(ValueError, match="X"):
         NystroemSVOR(n_landmarks=20).fit(X + 1, y, checkpoint=tmp_path / "fit")
+
+
+def test_a_search_trains_every_fold_on_its_own_landmarks():
+    X, y = random_data(74, n=90)
+    grid, machine = {"C": [0.1, 10.0]}, NystroemSVOR(n_landmarks=20, gamma=0.3)
+    found = OrdinalSearchCV(machine, grid, cv=KFold(3), error_score="raise").fit(X, y)
+    other = GridSearchCV(machine, grid, cv=KFold(3), scoring=mae_scorer).fit(X, y)
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
 
 
 def test_the_command_line_has_them_by_name():

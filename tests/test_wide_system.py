@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from ordsvm import LinearInteriorPoint, LinearSVC, LinearSVOR, LinearSVR, certify
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.solvers import Control
+from ordsvm.solvers.auto import LinearRows
 from ordsvm.solvers.linear import interior_point, wide_system
 from ordsvm.solvers.linear.feature_system import System
 from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureRows, FeatureTask
@@ -142,3 +143,12 @@ def test_a_time_limit_ends_conjugate_gradients(wide):
         model = fitted(LinearSVOR, X, y, time_limit=1e-9)
     assert np.isfinite(model.result_.relative_gap)
     assert certify(model, X, y).gap == pytest.approx(model.result_.gap, rel=1e-6)
+
+
+def test_auto_counts_steps_of_conjugate_gradients():
+    """For single fits of rows in memory; a system that is formed ends at 5,000 features."""
+    rows = LinearRows(20_000, 10_000, 10_000.0, 1, 100.0, 1e-3)
+    assert rows.prefers_features()
+    assert not rows._replace(stiffness=1.0).prefers_features()
+    for other in ({"disk": 40_000.0, "n_duals": 4}, {"share": 0.6}, {"n_features": 50_000, "n_samples": 200_000}):
+        assert not rows._replace(**other).prefers_features()

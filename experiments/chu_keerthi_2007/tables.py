@@ -13,8 +13,10 @@ from scipy.stats import ranksums
 from experiments.chu_keerthi_2007 import protocol
 from experiments.chu_keerthi_2007.protocol import DATA_SETS, FOLDS, METRICS, Point
 from experiments.items import Item, Outcome, Records, Scope, Unit
+from experiments.results import expected
 from ordsvm.model_selection.grids import fine_grid
 
+PAPER = "chu_keerthi_2007"
 SIGNIFICANT = 0.01
 FIRST_TRIALS = 5  # of every cell, before any cell has more
 DATA = (
@@ -33,7 +35,17 @@ PROTOCOL = (
     "and the parameters used in all of them. Stars: Wilcoxon's rank sum test against the best mean, p < 0.01."
 )
 
-EXPLANATIONS: dict[str, str] = {}  # of data sets on which ours and the paper's differ
+EXPLANATIONS = {  # of data sets on which ours and the paper's differ
+    "california": "ours are lower. At 5 ranks, one point of the first grid, C = 10 and kappa = 0.1, "
+    "has errors on the folds within 0.006 of all six of the paper's (`nearest_points` of results.json): its search may "
+    "have ended there, where the one here went on to smaller errors.",
+    "census": "ours are lower. The point of the first grid that is nearest to all of the paper's "
+    "errors at 5 ranks, C = 100 and kappa = 0.01, differs by up to 0.020: unexplained.",
+    "bank": "SVR's errors are lower than the paper's: unexplained.",
+    "abalone": "unexplained. With parameters found here EXC's MAE stays between 0.68 and 0.70 if equal targets are "
+    "shared out at random or the nominal column is coded as one; with bins that keep equal targets together "
+    "the zero-one error, 0.48, is too low. IMC agrees in both errors.",
+}
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,29 @@ class Table:
 
     def summary(self, done: Records, scope: Scope) -> Outcome:
         cells = [cell for name in DATA_SETS for cell in self._cells(name, done, scope.trials)]
-        return {"data": DATA, "protocol": PROTOCOL, "cells": cells, "explanations": EXPLANATIONS}
+        made = {"data": DATA, "protocol": PROTOCOL, "cells": cells, "explanations": EXPLANATIONS}
+        return made | {"nearest_points": list(self._nearest_points(done))}
+
+    def _nearest_points(self, done: Records) -> Iterator[Outcome]:
+        """Of sets tuned once: the point of the first grid whose errors on the folds are nearest to all of the paper's.
+
+        Nearest by the largest difference; the point is the same for all methods.
+        """
+        item = "table2" if self.bins == 5 else "table3"
+        paper = {(c["dataset"], c["method"], c["metric"]): c["value"] for c in expected(PAPER)["items"][item]["cells"]}
+        for name in (name for name, data in DATA_SETS.items() if data.is_tuned_once):
+            stages = {m: Tuning(Column(name, self.bins, m)).first_stage(done) for m in self.methods}
+            if any(stage is None for stage in stages.values()):
+                continue
+            found = []
+            for place in range(len(stages[self.methods[0]] or ())):
+                rows = {m: (stage or [])[place] for m, stage in stages.items()}
+                errors = {f"{m}, {metric}": mean(row[metric]) for m, row in rows.items() for metric in METRICS}
+                differences = [abs(mean(row[k]) - paper[name, m, k]) for m, row in rows.items() for k in METRICS]
+                point = rows[self.methods[0]]["point"]
+                about = {"dataset": name, "C": point["C"], "kappa": 2 * point["gamma"]}
+                found.append(about | {"largest_difference": max(differences), "errors": errors})
+            yield min(found, key=lambda entry: entry["largest_difference"])
 
     def _cells(self, name: str, done: Records, trials: int) -> Iterator[Outcome]:
         found = {method: Column(name, self.bins, method).outcomes(done, trials) for method in self.methods}
@@ -129,7 +163,7 @@ class Tuning:
 
     def points(self, done: Records) -> dict[str, Point] | None:
         """The best parameters by either error; None before all parts have ended."""
-        first, centres = self._stage(done, "coarse", protocol.first_grid(self.column.method)), self._centres(done)
+        first, centres = self.first_stage(done), self._centres(done)
         if first is None or centres is None:
             return None
         chosen = {}
@@ -140,8 +174,11 @@ class Tuning:
             chosen[metric] = protocol.best_point(first + second, metric)
         return chosen
 
+    def first_stage(self, done: Records) -> list[Outcome] | None:
+        return self._stage(done, "coarse", protocol.first_grid(self.column.method))
+
     def _centres(self, done: Records) -> dict[str, Point] | None:
-        first = self._stage(done, "coarse", protocol.first_grid(self.column.method))
+        first = self.first_stage(done)
         return None if first is None else {metric: protocol.best_point(first, metric) for metric in METRICS}
 
     def _parts(self, stage: str, grid: dict[str, list[float]]) -> Iterator[Unit]:

@@ -6,7 +6,7 @@ Arrays are float64 unless a name says otherwise; operators, indexing and `sum(ax
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +22,7 @@ class ArrayLibrary(Protocol):
     """Operations on the arrays of one library on one device."""
 
     fuses: bool  # whether Triton makes kernels for its device
+    queues: bool  # whether operations return before they are done
     out_of_memory: type[Exception]  # what is raised where an array does not fit into memory
 
     def array(self, values: Any) -> Array:
@@ -38,6 +39,9 @@ class ArrayLibrary(Protocol):
 
     def floats(self, *scalars: Array) -> list[float]:
         """Scalars as Python numbers, fetched together."""
+
+    def floats_later(self, *scalars: Array) -> Callable[[], list[float]]:
+        """The same, fetched while more is computed: what it returns waits for them, and for nothing begun since."""
 
     def zeros(self, *shape: int) -> Array: ...
 
@@ -89,6 +93,7 @@ class NumpyLibrary:
     """NumPy."""
 
     fuses = False
+    queues = False
     out_of_memory: type[Exception] = MemoryError
 
     def array(self, values: Any) -> Array:
@@ -105,6 +110,9 @@ class NumpyLibrary:
 
     def floats(self, *scalars: Array) -> list[float]:
         return [float(scalar) for scalar in scalars]
+
+    def floats_later(self, *scalars: Array) -> Callable[[], list[float]]:
+        return lambda: self.floats(*scalars)
 
     def zeros(self, *shape: int) -> Array:
         return np.zeros(shape)
@@ -170,14 +178,18 @@ class TorchLibrary:
         self._torch = torch
         self.device = torch.device(device)
         self.fuses = has_fused_kernels(self.device)
+        self.queues = self.device.type == "cuda"
         self.out_of_memory: type[Exception] = torch.cuda.OutOfMemoryError
 
     def array(self, values: Any) -> Array:
-        there = self._torch.as_tensor(values, device=self.device)  # float32 travels as such, and is widened there
-        return there.to(self._torch.float64)
+        return self._there(values).to(self._torch.float64)  # float32 travels as such, and is widened there
 
     def index(self, values: Any) -> Array:
-        return self._torch.as_tensor(values, dtype=self._torch.int64, device=self.device)
+        return self._there(values).to(self._torch.int64)
+
+    def _there(self, values: Any) -> Array:
+        """On the device; work that is under way there is not waited for."""
+        return self._torch.as_tensor(values).to(self.device, non_blocking=True)
 
     def span(self, begin: int, end: int) -> Array:
         return self._torch.arange(begin, end, device=self.device)
@@ -187,6 +199,21 @@ class TorchLibrary:
 
     def floats(self, *scalars: Array) -> list[float]:
         return self._torch.stack(scalars).tolist()
+
+    def floats_later(self, *scalars: Array) -> Callable[[], list[float]]:
+        together = self._torch.stack(scalars)
+        if not self.queues:
+            return together.tolist
+        fetched = self._torch.empty(len(scalars), dtype=together.dtype, pin_memory=True)
+        fetched.copy_(together, non_blocking=True)
+        event = self._torch.cuda.Event()
+        event.record()
+
+        def floats() -> list[float]:
+            event.synchronize()
+            return fetched.tolist()
+
+        return floats
 
     def zeros(self, *shape: int) -> Array:
         return self._torch.zeros(shape, dtype=self._torch.float64, device=self.device)

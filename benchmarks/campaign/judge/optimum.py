@@ -10,15 +10,20 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks.campaign.judge.kernel_values import Extended
 from benchmarks.campaign.judge.proof import primal
 from benchmarks.campaign.judge.tables import Table
 
 MOST_HINGES = 160
 
 
-def optimum(table: Table, K: np.ndarray) -> float | None:
-    """The objective of Clarabel's solution, or None where K is not positive semidefinite or Clarabel fails."""
-    L = _factor(np.asarray(K, dtype=np.float64))
+def optimum(table: Table, K: np.ndarray, X: np.ndarray | None = None) -> float | None:
+    """The objective of Clarabel's solution, or None where K is not positive semidefinite or Clarabel fails.
+
+    X: the samples, where K = XX'. A factor of K, by its eigenvectors, would have directions that are its rounding, and
+    scores that no weights of features give.
+    """
+    L = _factor(np.asarray(K, dtype=np.float64)) if X is None else np.asarray(X, dtype=np.float64)
     if L is None:
         return None
     scale = np.sqrt(max(float((L**2).sum(axis=1).max()), np.finfo(float).tiny))  # of the scores, for conditioning
@@ -40,7 +45,8 @@ def optimum(table: Table, K: np.ndarray) -> float | None:
     if x is None:
         return None
     b = np.maximum.accumulate(x[d : d + m]) if table.treatment == "ordered" else x[d : d + m]
-    return primal(table, float(((x[:d] / scale) ** 2).sum()), L @ (x[:d] / scale), b)
+    w = x[:d].astype(Extended) / scale
+    return primal(table, (w**2).sum(), L @ w, b)
 
 
 def _factor(K: np.ndarray) -> np.ndarray | None:

@@ -2,8 +2,8 @@
 
 a round   the weights and their direction go to all workers, (d + m)² sums of every weight vector come back; the rest is
           that of one machine (solvers/linear/interior_point.py), and so is the number of rounds
-a loss    rows of a lost worker are computed again by Dask, their α from the weights (feature_shard.py), and the round
-          is begun anew
+a loss    rows of a lost worker are computed again by Dask, their α by the passes so far over these rows alone
+          (feature_shard.py), and the round is begun anew
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class SystemOfShards:
         self._shards, self._job = shards, job
         self._systems = shards.each(ShardSystem, [job] * len(shards))
         self._order: Pass | None = None
+        self._before: list[Pass] = []
         self._accepted: list[int] = []
         self._sums: Sums | None = None
 
@@ -46,26 +47,23 @@ class SystemOfShards:
 
     @property
     def remade(self) -> bool:
-        """Whether α of some rows were lost and made again before the last pass."""
+        """Whether α of some rows were lost and made otherwise than they were."""
         return self._found.remade
 
     def begin(self, weights: Floats, change: Floats, thresholds: Floats, steps: Floats) -> None:
+        self._before += [] if self._order is None else [self._order]
         self._order = Pass(self._n_passes, tuple(self._accepted), weights, change, thresholds, steps)
         self._accepted = []
 
     def add_up(self) -> None:
         """A round, anew for every worker that is lost in it."""
-        remade = False
         while True:
             try:
                 self._sums = self._round()
-                break
+                return
             except WorkerLost:
-                remade = True
                 for number in self._shards.move_lost():
-                    self._systems[number] = self._shards.of(number, ShardSystem, self._job)
-        if remade:
-            self._sums = replace(self._sums, remade=True)
+                    self._systems[number] = self._shards.of(number, ShardSystem, self._job, list(self._before))
 
     def sums(self, vector: int) -> tuple[Floats, Floats, Floats]:
         found = self._found
@@ -78,11 +76,10 @@ class SystemOfShards:
         """None of them: they stay on the workers."""
         return np.empty((0, self._job.n_variables))
 
-    def betas(self) -> list[Future]:
-        """The dual variables of every shard; of None where they were lost."""
-        settled = [(self._n_passes, tuple(self._accepted))] * len(self._shards)
-        pairs = zip(self._shards.places, self._systems, settled, strict=True)
-        return [self._shards.on(place, ShardSystem.beta, system, *now) for place, system, now in pairs]
+    def betas(self, without: Sequence[int]) -> list[Future]:
+        """The dual variables of every shard, 0 in some columns; of None where they were lost."""
+        now, pairs = (self._n_passes, tuple(self._accepted)), zip(self._shards.places, self._systems, strict=True)
+        return [self._shards.on(place, ShardSystem.beta, system, *now, without) for place, system in pairs]
 
     @property
     def _n_passes(self) -> int:
@@ -118,7 +115,10 @@ class DistributedNewton(FeatureNewton):
         return self.run(start_of(self.task))
 
     def betas(self) -> Sequence[Future]:
-        return self.core.betas()
+        """Of every shard; 0 where α proves less than that does."""
+        without_proof = np.array([path.dual < 0.0 for path in self.paths])
+        columns = np.broadcast_to(without_proof, self.core.beta().shape[1])
+        return self.core.betas(np.flatnonzero(columns).tolist())
 
     def _pass(self, watch: _core.LinearWatch) -> None:
         self._begin_pass()

@@ -1,12 +1,14 @@
 """What a worker does in a round of the interior-point method: a pass over its own rows, and the sums of it.
 
 α of its hinges stay on the worker, in a `_core.FeatureSystem`. A pass reads those of the last accepted one and writes
-others, so it may be repeated. α that are lost with a worker are made again from the weights: those of the central path
-at the τ of the last pass, which is where Newton's method has brought them but for what the next steps mend.
+others, so it may be repeated. α that are lost with a worker are made again, bit for bit, by the passes so far over its
+own rows: weights and τ of all of these are a few numbers. Where they are not at hand, the next pass makes α: those of
+the central path at its τ and at the weights that it leads to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -19,6 +21,7 @@ from ordsvm.distributed.shard import Job, Shard
 from ordsvm.solvers.linear.interior_point import FeatureTask, feature_core
 from ordsvm.solvers.linear.rank_dcd import NoStop
 
+TO_CENTRE = 3  # the column of steps that says so
 LARGEST = 5  # of the sums of hinges the violation is the largest one
 
 
@@ -65,50 +68,53 @@ def total(*parts: Sums) -> Sums:
 
 
 class ShardSystem:
-    """Newton's system of a shard. Where Dask moves it to another worker, α stay behind, and are made again there."""
+    """Newton's system of a shard. Where it goes to another worker, the passes so far go along, and α stay behind.
 
-    def __init__(self, shard: Shard, job: Job) -> None:
-        self._shard, self._job = shard, job
+    passes: those that others have made of the shard before, from the first one on.
+    """
+
+    def __init__(self, shard: Shard, job: Job, passes: Sequence[Pass] = ()) -> None:
+        self._shard, self._job, self._passes = shard, job, list(passes)
         self._lock = Lock()
         self._core: _core.FeatureSystem | None = None
+        self._without: set[int] = set()  # weight vectors that have no α yet
         self._settled = self._passed = -1  # the pass that α are ready for, and the last one that was made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ShardSystem, (self._shard, self._job)
+        return ShardSystem, (self._shard, self._job, tuple(self._passes))
 
     def add_up(self, order: Pass) -> Sums:
         """The sums of a pass."""
         with self._lock:  # a pass that is repeated after a loss may still be under way
-            remade = self._settle(order)
-            core = self._pass(order)
-            self._passed = order.number
-            sums = [core.sums(vector) for vector in range(len(order.steps))]
-        panels, columns, hinges = zip(*sums, strict=True)
-        return Sums(list(panels), list(columns), np.array(hinges), core.first_extra, remade)
+            core = self._ready_core(order)
+            self._pass(core, order)
+            self._passes[order.number :] = [order]
+            panels, columns, hinges = zip(*map(core.sums, range(len(order.steps))), strict=True)
+            remade = bool(self._without) and order.number > 0
+            return Sums(list(panels), list(columns), np.array(hinges), core.first_extra, remade)
 
-    def beta(self, number: int, accepted: tuple[int, ...]) -> Floats | None:
-        """The dual variables before a pass; None where they were lost."""
+    def beta(self, number: int, accepted: tuple[int, ...], without: Sequence[int] = ()) -> Floats | None:
+        """The dual variables before a pass, 0 in some columns; None where they were lost."""
         with self._lock:
-            if self._core is None or not self._accept(number, accepted):
+            if self._core is None or not self._accept(number, accepted) or self._without:
                 return None
-            return self._core.beta()
+            beta = self._core.beta()
+        beta[:, list(without)] = 0.0
+        return beta
 
-    def _settle(self, order: Pass) -> bool:
-        """Makes α ready for a pass; whether they had been lost."""
+    def _ready_core(self, order: Pass) -> _core.FeatureSystem:
+        """With α as a pass begins with them."""
         if self._core is not None and self._accept(order.number, order.accepted):
-            return False
+            return self._core
         self._core = feature_core(self._task(), self._job.n_features, 1)
-        self._settled = order.number
-        if order.number == 0:
-            return False
-        old = order.steps[:, 1]
-        steps = np.stack([np.zeros_like(old), old, old, np.ones_like(old)], axis=1)
-        nothing = np.zeros_like(order.weights)
-        thresholds = np.stack([order.thresholds[0], np.zeros_like(order.thresholds[0])])
-        core = self._pass(Pass(order.number, (), order.weights, nothing, thresholds, steps))
-        for vector in range(len(steps)):
-            core.accept(vector)
-        return True
+        before = self._passes[: order.number]
+        self._without = set(range(len(order.steps)))
+        self._settled = 0 if len(before) == order.number else order.number
+        for past in before if self._settled == 0 else ():
+            self._accept(past.number, past.accepted)
+            self._pass(self._core, past)
+        self._accept(order.number, order.accepted)
+        return self._core
 
     def _accept(self, number: int, accepted: tuple[int, ...]) -> bool:
         """Takes what the pass before this one has made of α, if that has not been done; whether they are ready."""
@@ -116,15 +122,16 @@ class ShardSystem:
         if self._settled == number - 1 == self._passed:
             for vector in accepted:
                 self._core.accept(vector)
-            self._settled = number
+            self._settled, self._without = number, self._without - set(accepted)
         return self._settled == number
 
-    def _pass(self, order: Pass) -> _core.FeatureSystem:
-        assert self._core is not None
-        self._core.begin(order.weights, order.change, order.thresholds, order.steps)
+    def _pass(self, core: _core.FeatureSystem, order: Pass) -> None:
+        steps = order.steps.copy()
+        steps[list(self._without), TO_CENTRE] = 1.0
+        core.begin(order.weights, order.change, order.thresholds, steps)
         for first, block in self._shard.blocks():
-            self._core.add(block, first, NoStop())
-        return self._core
+            core.add(block, first, NoStop())
+        self._passed = order.number
 
     def _task(self) -> FeatureTask:
         job, samples = self._job, self._shard.samples

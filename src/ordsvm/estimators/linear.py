@@ -82,6 +82,7 @@ class LinearMachine(Machine):
     intercept_: Floats
     n_iter_: int
     _unit = "passes over the samples"
+    _rows_are_samples: ClassVar[bool] = True
     _loss_names: ClassVar[tuple[str, str]] = ("hinge", "squared_hinge")
     _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd", "interior-point")
 
@@ -289,6 +290,11 @@ def feature_task(fit: Fit) -> FeatureTask:
     return FeatureTask(
         task.table, task.labels, task.weight, task.targets, bool(machine.fit_intercept), machine._is_squared()
     )
+
+
+def has_rows_of_samples(machine: LinearMachine) -> bool:
+    """Whether the rows that it trains on are the samples, the same in every fold of a search."""
+    return machine._rows_are_samples
 
 
 def trains_by_features(fit: Fit, share: float) -> bool:

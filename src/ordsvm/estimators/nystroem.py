@@ -53,6 +53,7 @@ class NystroemFeatures(LinearMachine):
     landmarks_: Any
     projection_: Floats
     approximation_: NystroemError
+    _rows_are_samples: ClassVar[bool] = False  # landmarks are drawn among the training samples
     _solvers: ClassVar[tuple[str, ...]] = ("interior-point", "rank-dcd")
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -19,6 +19,7 @@ from ordsvm.model_selection.journal import Outcome
 from ordsvm.model_selection.paths import FoldSamples, Judge, Parameters, evaluate
 from ordsvm.solvers.auto import NESTED_SHARE
 from ordsvm.solvers.linear.nested import NestedTask, solve_nested
+from ordsvm.solvers.linear.wide_system import WIDE
 
 ENOUGH = 100  # iterations: no fit takes as many, so that such a limit is none
 
@@ -76,41 +77,36 @@ class FeaturePaths:
     left: Callable[[list[int], int], list[int]]
     n_bytes: float
 
-    def outcomes(self, groups: Iterable[list[int]], samples: FoldSamples, which: Sequence[int]) -> Outcomes:
+    def outcomes(self, groups: Sequence[list[int]], samples: FoldSamples, which: Sequence[int]) -> Outcomes:
         """Of groups of candidates that differ in C alone, on the folds of these numbers, as the samples are there.
 
         Candidates that take other solvers, have limits, or whose machines cannot be made have none.
         """
-        groups = list(groups)
-        rows, chosen = None, []
-        for places in groups:
-            found = self._chosen(places, samples)
-            if found is not None and len(found[1]) > 1:
-                rows = found[0]
-                chosen.append(found[1])
-        trains = [self.folds[fold].train for fold in which]
-        if rows is None or any(np.bincount(train, minlength=1).max() > 1 for train in trains):
+        found = [self._chosen(places, samples) for places in groups]
+        chosen = [places for _, places in found if len(places) > 1]
+        rows = next((X for X, places in found if len(places) > 1), None)
+        trains = [np.asarray(self.folds[fold].train) for fold in which]
+        if rows is None or not all(map(_are_distinct, trains)):
             return
         for some in shareable_folds(len(samples.y), trains):
             shared = FoldedRows(rows, [trains[number] for number in some])
             numbered = [(number, which[at], places) for number, at in enumerate(some) for places in chosen]
             yield from self._run(shared, numbered, samples)
 
-    def _chosen(self, places: list[int], samples: FoldSamples) -> tuple[Any, list[int]] | None:
-        """All samples, checked, and the candidates that are trained by features, with C rising."""
-        machine = self.make(self.candidates[places[0]])
-        values = {place: self.candidates[place].get("C", machine.C) for place in places}
-        if not _is_unlimited(machine) or not all(_is_valid(C) for C in values.values()):
-            return None
+    def _chosen(self, places: list[int], samples: FoldSamples) -> tuple[Any, list[int]]:
+        """All samples, checked, and the candidates of a group that are trained by features, with C rising."""
+        values = {place: self.candidates[place]["C"] for place in places if _is_valid(self.candidates[place].get("C"))}
+        if len(values) < 2 or not _is_unlimited(machine := self.make(self.candidates[next(iter(values))])):
+            return None, []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the folds have their own
             fit = _prepared(machine, samples)
-        if fit is None:
-            return None
+        if fit is None or fit.X.shape[1] >= WIDE:  # alone, these are trained by systems that X is read for
+            return None, []
         C = float(machine.C)
         ours = [
             place
-            for place in sorted(places, key=lambda place: values[place])
+            for place in sorted(values, key=lambda place: values[place])
             if trains_by_features(replace(fit, task=fit.task.times_C(values[place] / C)), NESTED_SHARE)
         ]
         return fit.X, ours
@@ -119,8 +115,10 @@ class FeaturePaths:
         """As many chains at once as their α fit into memory."""
         chains: list[Chain] = []
         tasks: list[NestedTask] = []
+        tests = {fold: _wide(_part(samples, self.folds[fold].test)) for _, fold, _ in numbered}
         for number, fold, places in numbered:
-            chain = self._chain(rows.numbers(number), fold, self.left(places, fold), samples)
+            train = _part(samples, rows.numbers(number))
+            chain = self._chain(train, tests[fold], fold, self.left(places, fold))
             if chain is None:
                 continue
             if chains and sum(other.n_bytes for other in chains) + chain.n_bytes > self.n_bytes:
@@ -130,17 +128,15 @@ class FeaturePaths:
             tasks.append(chain.task(number))
         yield from _solved(rows, chains, tasks)
 
-    def _chain(self, numbers: Ints, fold: int, places: list[int], samples: FoldSamples) -> Chain | None:
+    def _chain(self, train: FoldSamples, test: FoldSamples, fold: int, places: list[int]) -> Chain | None:
         if not places:
             return None
         machine = self.make(self.candidates[places[0]])
-        values = [float(self.candidates[place].get("C", machine.C)) for place in places]
-        train, test = _part(samples, numbers), _part(samples, self.folds[fold].test)
+        values = [float(self.candidates[place]["C"]) for place in places]
         fit, judge = _prepared(machine, train), self.judge_of(places, fold)
         if fit is None:
             return None
         fit = replace(fit, X=fit.X[:1])  # the rows are shared
-        test = replace(test, X=_wide(test.X))
         return Chain(fit, fold, places, values, train if judge.train_too else test, test, judge)
 
 
@@ -172,10 +168,16 @@ def _is_valid(C: Any) -> bool:
     return isinstance(C, Real) and not isinstance(C, bool) and 0.0 < float(C) < np.inf
 
 
+def _are_distinct(rows: Ints) -> bool:
+    """Whether these are numbers of rows, none of them twice."""
+    return bool(rows.size and rows.dtype.kind in "iu" and rows.min() >= 0 and np.bincount(rows).max() == 1)
+
+
 def _part(samples: FoldSamples, which: Ints) -> FoldSamples:
     return FoldSamples(take(samples.X, which), take(samples.y, which), take(samples.weight, which))
 
 
-def _wide(X: Any) -> Any:
-    """An array of float32 in float64, as scores are computed: once, and not for every candidate."""
-    return X.astype(np.float64) if isinstance(X, np.ndarray) and X.dtype == np.float32 else X
+def _wide(samples: FoldSamples) -> FoldSamples:
+    """With float32 in float64, as scores are computed: once, and not for every candidate."""
+    X = samples.X
+    return replace(samples, X=X.astype(np.float64)) if isinstance(X, np.ndarray) and X.dtype == np.float32 else samples

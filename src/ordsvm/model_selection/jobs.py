@@ -20,7 +20,7 @@ from ordsvm.devices import usable_device
 from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
-from ordsvm.estimators.linear import LinearMachine
+from ordsvm.estimators.linear import LinearMachine, has_rows_of_samples
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
 from ordsvm.model_selection.chain import Chain
@@ -86,7 +86,7 @@ class SearchJobs:
         if self._device() != "cpu":
             return self._collect(len(candidates), self._device_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
-        if isinstance(self.machine, LinearMachine):
+        if isinstance(self.machine, LinearMachine) and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal)
 

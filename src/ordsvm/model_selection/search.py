@@ -108,7 +108,8 @@ class OrdinalSearchCV(GridSearchCV):
     a copy of the rows, ordered by the folds that they are in, is read block by block, and every fold works on a block
     in turn. C runs upwards too. Weights at C prove a gap at r · C, r · gap + ½(r − 1)²‖w‖²: where that is within `tol`
     the fit at r · C has the same weights and takes no pass at all, and otherwise it starts from them. Every fit has its
-    certified gap, as alone. Models with a time limit, a callback or fewer than 100 iterations are trained one by one.
+    certified gap, as alone. Models with 1,500 features or more, a time limit, a callback or fewer than 100 iterations
+    are trained one by one.
 
     References
     ----------

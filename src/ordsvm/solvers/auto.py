@@ -20,12 +20,14 @@ from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
+from ordsvm.solvers.linear.wide_system import WIDE
 
 SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
 LAST_RESORT_SAMPLES = 3000  # up to which it ends within seconds, in 300 MB
 NORMS = 2000  # rows that stand for all where a mean norm is taken
 SMALL_TABLE, SMALL_STIFFNESS = 2000, 25.0  # values up to which both solvers take milliseconds, unless C is large
 MOST_FEATURES = 5000  # for a system that Cholesky's method solves in seconds
+MOST_APPLIED = 20_000  # features of rows in memory, whose system conjugate gradients solve
 MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
 MOST_DUALS = 200_000_000  # that are kept in memory for rows on disk, by the interior-point method twice, in float64
 READING = 0.7  # nanoseconds a byte of a file
@@ -76,7 +78,8 @@ class LinearRows(NamedTuple):
         """Whether the interior-point method is expected to end before coordinate descent does.
 
         An iteration costs d²/2 products a row and weight vector, and there are about ten, whatever C. A pass of
-        coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Nanoseconds a row.
+        coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Of many features, both
+        the passes and the steps of conjugate gradients that an iteration takes do. Nanoseconds a row.
         """
         n = self.n_samples
         is_small = n * self.n_features < SMALL_TABLE and self.stiffness < SMALL_STIFFNESS
@@ -110,18 +113,30 @@ class LinearRows(NamedTuple):
         return self._has_small_system() and self.n_samples >= 2 * self.n_features
 
     def _has_small_system(self) -> bool:
-        return self.n_features <= MOST_FEATURES and self.n_vectors * self.n_features**2 <= MOST_SUMS
+        is_formed = self.n_features <= MOST_FEATURES and self.n_vectors * self.n_features**2 <= MOST_SUMS
+        return is_formed or self._may_apply()
+
+    def _may_apply(self) -> bool:
+        """Whether conjugate gradients may take the place of sums: for single fits of rows in memory."""
+        is_single = self.disk == 0.0 and self.n_shards == 1 and self.share == 1.0
+        return is_single and WIDE <= self.n_features <= MOST_APPLIED
 
     def _a_pass(self) -> float:
-        return 2e4 + self.n_samples * (80 + 1.7 * self.n_values) * math.ceil(self.n_vectors / 8)
+        values = 1.7 * min(self.n_values, 100.0) + 0.6 * max(self.n_values - 100.0, 0.0)
+        return 2e4 + self.n_samples * (80 + values) * math.ceil(self.n_vectors / 8)
 
     def _an_iteration(self) -> float:
         d = self.n_features
-        return 1e5 + self.n_vectors * (self.n_samples * (50 + d + d * d / 32) + d**3 / 60)
+        formed = self.n_samples * (50 + d + d * d / 32) + d**3 / 60
+        if not self._may_apply():
+            return 1e5 + self.n_vectors * formed
+        steps = 4 + 1.8 * min(self.stiffness, 100.0)
+        applied = self.n_samples * self.n_values * (5 + 0.7 * steps)
+        return 1e5 + self.n_vectors * (applied if d > MOST_FEATURES else min(applied, formed))
 
     def _passes(self) -> float:
         """Of coordinate descent."""
-        return (6 + 20 * min(self.stiffness, 25.0)) * self._digits() / 3
+        return (6 + 20 * min(self.stiffness, 100.0 if self._may_apply() else 25.0)) * self._digits() / 3
 
     def _iterations(self) -> float:
         """Of the interior-point method."""
@@ -236,6 +251,9 @@ def auto(work: Work) -> Any:
         protein, 9                      13 / 10      10 / 377      11 / 1649 x
         synthetic, 50                   20 / 22      28 / 1116     26 / 1725 x
         embeddings of length 1, 300     130 / 17     140 / 57
+
+    The same for 1,000 to 10,000 features in rows of length 1, where coordinate descent wins up to C = 10: `python -m
+    benchmarks wide`.
     """
     if work.form == "distributed":
         adds_up = work.rows is not None and work.rows.prefers_sums_of_features()

@@ -75,9 +75,10 @@ class System:
 
     @classmethod
     def of(cls, core: Any, vector: int, n_weights: int) -> System:
-        """From the core's sums, or from those of a `WideSystem`."""
-        if not isinstance(core, _core.FeatureSystem):
-            return core.system(vector)
+        """From the sums of the core or of workers, or as a `WideSystem` makes it."""
+        if hasattr(core, "system"):
+            made: System = core.system(vector)
+            return made
         panel, columns, hinges = core.sums(vector)
         upper, extra = panel[:n_weights, :n_weights], panel[:n_weights, core.first_extra :]
         m = len(columns)
@@ -122,11 +123,14 @@ class System:
 def _solve(upper: Floats, right: Floats) -> Floats:
     """By Cholesky's method, from the upper triangle."""
     scale = 1.0 / np.sqrt(np.diag(upper))
-    scaled, ridge = upper * scale[:, None] * scale, FIRST_RIDGE
+    ridge = FIRST_RIDGE
     while True:
+        scaled = upper * scale  # one copy, which becomes the factor
+        scaled *= scale[:, None]
         scaled[np.diag_indices_from(scaled)] = 1.0 + ridge
         try:
-            solution: Any = cho_solve(cho_factor(scaled, check_finite=False), scale * right, check_finite=False)
+            factor = cho_factor(scaled, overwrite_a=True, check_finite=False)
+            solution: Any = cho_solve(factor, scale * right, check_finite=False)
             return scale * solution
         except LinAlgError:
             if ridge > LAST_RIDGE:

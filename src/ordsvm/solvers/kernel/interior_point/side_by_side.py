@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
@@ -32,6 +32,7 @@ FIRST_TRIAL = 0.1  # share of tol, for what is left of the products as a share o
 TRIAL_AGAIN = 0.1  # of what was left at the last one
 LEAST_LEFT = 1e-10  # what rounding leaves
 HALF_WIDTH = 0.01  # as in crossover.py, where systems need a larger one
+MOST_VIOLATION = 2.0  # in units of tol, of what the judge is asked about
 MATRICES = 3  # of a problem that are in memory at once
 ROOM = 2.0**31  # bytes for these, where it is not known how many there are
 TREATMENTS = frozenset({Treatment.NONE, Treatment.PENALIZED, Treatment.FREE})
@@ -208,7 +209,8 @@ class Batch:
             move = StackedSystem(self._stacks, x, free * cap / (2.0 * HALF_WIDTH)).move(-free * self._stacks.slope(x))
             x = x._replace(score=x.score + move.score, b=x.b + move.b)
             alpha, slope = alpha + move.alpha, self._stacks.slope(x)
-            self._keep_certified(library.clip(alpha, 0.0, cap), live, n_iter)
+            within = library.clip(alpha, 0.0, cap)
+            self._keep_certified(within, live, self._violation(x, within, cap) <= MOST_VIOLATION * self._tol, n_iter)
             if all(map(self._are_found, live.tolist())):
                 return
             is_free = free > 0
@@ -216,20 +218,32 @@ class Batch:
                 (low & (slope > -half)) | (is_free & (alpha <= 0)),
                 (up & (slope < half)) | (is_free & (alpha >= cap)),
             )
-            alpha = library.clip(alpha, 0.0, cap)
+            alpha = within
+
+    def _violation(self, x: State, alpha: Array, cap: Array) -> Floats:
+        """About what a certificate would find."""
+        x = self._at(x, alpha)
+        if self._stacks.penalty:
+            signed = (self._stacks.sign * alpha).sum(2)
+            x = x._replace(b=-(signed @ self._stacks.member) / self._stacks.penalty)
+        slope, largest, clip = self._stacks.slope(x), self._library.largest, self._library.clip
+        rising, falling = clip(slope, 0.0, float("inf")), clip(-slope, 0.0, float("inf"))
+        low, up = self._library.number(alpha <= 0), self._library.number(alpha >= cap)
+        off = low * falling + up * rising + (1.0 - low - up) * (rising + falling)
+        return self._score_unit * self._library.host(largest(largest(off * self._stacks.has, -1), -1))
 
     def _at(self, x: State, alpha: Array) -> State:
         """With the β and the scores of this α."""
         beta = (self._stacks.sign * alpha).sum(-1)
         return x._replace(alpha=alpha, beta=beta, score=self._stacks.product(beta))
 
-    def _keep_certified(self, alpha: Array, live: Ints, n_iter: int) -> None:
-        """What the judge of all solvers accepts, with exact scores."""
+    def _keep_certified(self, alpha: Array, live: Ints, are_near: Flags, n_iter: int) -> None:
+        """What the judge of all solvers accepts, with exact scores, of those that are near it."""
         library = self._library
+        which = [(f, c) for f, c in np.argwhere(are_near).tolist() if (f, int(live[c])) not in self._found]
+        if not which:
+            return
         shares = library.host(alpha / self._caps(live))  # of the caps: 1 is a cap exactly, whatever the units
-        which = [
-            (f, c) for f in range(len(self._stacks.K)) for c in range(len(live)) if (f, int(live[c])) not in self._found
-        ]
         made, full = [], np.zeros((self._every.shape[0], len(which)))
         for column, (f, c) in enumerate(which):
             problem = self._problem(f, live[c])

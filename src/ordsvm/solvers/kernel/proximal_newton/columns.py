@@ -6,6 +6,7 @@ Devices work on whole columns; where a sample has no hinge in a column, its cap 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -66,6 +67,11 @@ class Columns:
         table = 0.0 * self.cap
         table.reshape(-1)[self.place] = flat
         return table
+
+    @cached_property
+    def membership(self) -> Array:
+        """`member` where the tables are."""
+        return self.library.array(self.member)
 
     def level(self, b: Floats) -> Array:
         """The threshold of every column."""

@@ -134,7 +134,7 @@ class Level:
         outside = library.places((total == 0) & (abs(r) > NO_RESIDUAL * self.mean_cap))
         g = self._moved_by(outside, -r[outside])
         D, r_free, g_free = 1.0 / total[free], r[free], g[free]
-        by_threshold = weight[free] @ library.array(columns.member)
+        by_threshold = weight[free] @ columns.membership
         mean = D[:, None] * by_threshold
         thresholds = self._thresholds(at.b, sums, mean.T @ by_threshold, r_free @ mean)
         shift = mean @ library.array(thresholds.step)

@@ -17,6 +17,7 @@ from ordsvm.kernels.products.host import KernelProducts
 JITTER = 1e-6  # on the diagonal of drawn samples, and the least residual, as a share of the largest value of K
 BLOCK = 65536  # rows at a time
 MOST_ITERATIONS = 200  # of conjugate gradients
+FEW_FREE = 30000  # samples up to which an iteration takes a GPU less time than its launches take the host
 MOST_FACTORED = 45000  # samples up to which a system that these do not solve is factored, on a GPU
 MOST_FACTORED_ON_CPU = 10000
 
@@ -54,6 +55,11 @@ class Accuracy(NamedTuple):
     share: float
     least: float
 
+    def is_met(self, norm2: float, top: float, size2: float) -> bool:
+        """By the square of ρ's norm, its largest entry, and the square of the step's size."""
+        fine = norm2 <= self.share**2 * size2 or (top <= self.least and norm2 <= 0.04 * size2)
+        return (size2 > 0 and fine) or top <= 1e-7 * self.least
+
 
 @dataclass
 class NewtonSystem:
@@ -84,6 +90,8 @@ class NewtonSystem:
         x, residual, inverse_diagonal = 0.0 * right, 1.0 * right, 1.0 / self.diagonal
         z = precondition(residual)
         p, rz = z, residual @ z
+        looks_back = self.library.queues and len(right) <= FEW_FREE  # at the iteration before: no waiting for the host
+        seen: Callable[[], list[float]] | None = None
         while self.iterations < MOST_ITERATIONS:
             stop()
             self.iterations += 1
@@ -91,14 +99,16 @@ class NewtonSystem:
             step = rz / (p @ image)
             x = x + step * p
             before, residual = residual, residual - step * image
-            norm2, top, size2 = self.library.floats(
-                residual @ (residual * inverse_diagonal), abs(residual).max(), size(x, residual)
-            )
-            if not math.isfinite(norm2):
-                break
-            fine = norm2 <= accuracy.share**2 * size2 or (top <= accuracy.least and norm2 <= 0.04 * size2)
-            if (size2 > 0 and fine) or top <= 1e-7 * accuracy.least:
-                return x
+            sizes = residual @ (residual * inverse_diagonal), abs(residual).max(), size(x, residual)
+            seen, last = self.library.floats_later(*sizes), seen
+            if not looks_back:
+                last = seen
+            if last is not None:
+                norm2, top, size2 = last()
+                if not math.isfinite(norm2):
+                    break
+                if accuracy.is_met(norm2, top, size2):
+                    return x
             z = precondition(residual)
             p, rz = z + (z @ (residual - before)) / rz * p, residual @ z
         most = MOST_FACTORED if self.library.fuses else MOST_FACTORED_ON_CPU

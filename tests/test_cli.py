@@ -67,6 +67,18 @@ def test_from_data_to_predictions(folder, capsys):
     assert "colour: category, 2 features" in out
 
 
+def test_rows_of_another_kind_are_noticed(folder, capsys):
+    """The model file has quantiles of scores; those of rows like the ones of training give no note."""
+    assert call(capsys, *TRAIN, "--hold-out", "0.5", "-o", "model.ordsvm")[0] == 0
+    assert load("model.ordsvm").about_["n_scores"] == 75
+    _, _, said = call(capsys, "predict", "model.ordsvm", "data.csv", "-o", "out.csv")
+    assert "distributed otherwise" not in said
+    frame = pd.read_csv("data.csv")
+    frame[frame["grade"] == "high"].to_csv("others.csv", index=False)
+    _, _, said = call(capsys, "predict", "model.ordsvm", "others.csv", "-o", "out.csv")
+    assert "distributed otherwise" in said
+
+
 def test_json_for_scripts(folder, capsys):
     code, out, _ = call(capsys, *TRAIN, "--hold-out", "0.2", "-o", "model.ordsvm", "--json")
     assert code == 0

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from ordsvm.evaluation import evaluate
+from ordsvm.evaluation import evaluate, score_quantiles, score_shift
 from ordsvm.metrics import SCORERS, mean_absolute_error, ranked_probability_score
 
 
@@ -44,3 +45,18 @@ def test_probabilities(answers):
     found = evaluate(true, predicted, range(4), probabilities, n_draws=50).metrics["rps"]
     assert found.value == pytest.approx(ranked_probability_score(true, probabilities, categories=range(4)))
     assert found.low < found.value < found.high
+
+
+def test_a_shift_of_scores_is_the_distance_of_two_samples():
+    """Against SciPy's statistic, up to the hundredth that quantiles leave open."""
+    rng = np.random.default_rng(0)
+    before = rng.normal(size=2000)
+    for new in (rng.normal(size=500), rng.normal(0.5, 1.0, size=500), 3 * rng.normal(size=80), before + 9):
+        expected = stats.ks_2samp(before, new).statistic
+        assert score_shift(score_quantiles(before), new) == pytest.approx(expected, abs=0.012)
+
+
+@pytest.mark.parametrize("scores", [[], [[1.0]], [np.nan], 1.0])
+def test_scores_that_are_none(scores):
+    with pytest.raises(ValueError, match="finite number"):
+        score_shift(score_quantiles([0.0, 1.0]), scores)

@@ -331,7 +331,12 @@ def test_a_calibration_that_fits_nothing(attribute, value, complaint, tmp_path):
 
 @pytest.mark.parametrize(
     ("about", "complaint"),
-    [(5, "about_ is no dict"), ({"tuning": {"metric": "<b>"}}, "names no metric"), ({"tuning": 1}, "names no metric")],
+    [
+        (5, "about_ is no dict"),
+        ({"tuning": {"metric": "<b>"}}, "names no metric"),
+        ({"tuning": 1}, "names no metric"),
+        ({"score_quantiles": [0.0]}, "101 finite"),
+    ],
 )
 def test_a_hostile_record_of_a_training(about, complaint, tmp_path):
     """Fault 10, beside the texts of a result."""

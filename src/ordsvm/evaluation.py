@@ -1,4 +1,4 @@
-"""How good predictions are: every ordinal metric with a bootstrap interval, and the confusion matrix."""
+"""How good predictions are: every ordinal metric with a bootstrap interval, the confusion matrix, drift of scores."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ordsvm._typing import Ints
+from ordsvm._typing import Floats, Ints
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 
-__all__ = ["Estimate", "Evaluation", "evaluate"]
+__all__ = ["Estimate", "Evaluation", "evaluate", "score_quantiles", "score_shift"]
 
 WORK = 2_000_000  # samples that a metric without weights may look at in all draws together
 
@@ -146,4 +146,74 @@ def _of_probabilities(true: Ints, probabilities: Any, random: np.random.Generato
             values.append(scorer.metric(true[chosen], probabilities[chosen], categories=ranks))
         low, high = np.quantile(values, [0.025, 0.975])
         found[name] = Estimate(scorer.metric(true, probabilities, categories=ranks), float(low), float(high))
+    return found
+
+
+def score_quantiles(scores: ArrayLike) -> Floats:
+    """Return the quantiles of scores from 0 to 100 %, to compare later ones with.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Scores of samples, best of some that the model was not trained on.
+
+    Returns
+    -------
+    ndarray of shape (101,)
+        The quantiles, in steps of a hundredth.
+
+    See Also
+    --------
+    score_shift : Compares scores with quantiles.
+
+    Examples
+    --------
+    >>> from ordsvm.evaluation import score_quantiles
+    >>> score_quantiles([0.0, 1.0, 2.0])[[0, 50, 100]]
+    array([0., 1., 2.])
+    """
+    return np.quantile(_finite_scores(scores), np.linspace(0.0, 1.0, 101))
+
+
+def score_shift(quantiles: ArrayLike, scores: ArrayLike) -> float:
+    """Return how far the distribution of scores is from that with these quantiles.
+
+    Parameters
+    ----------
+    quantiles : array-like of shape (n_quantiles,)
+        Quantiles at equal steps from 0 to 1, as `score_quantiles` returns them.
+    scores : array-like of shape (n_samples,)
+        New scores.
+
+    Returns
+    -------
+    float
+        The largest difference between the shares of scores up to a value, from 0 (the same) to 1 (nothing in common):
+        the distance of Kolmogorov and Smirnov.
+
+    See Also
+    --------
+    score_quantiles : The quantiles of scores.
+
+    Notes
+    -----
+    Of n scores from the same distribution as m earlier ones it is above 1.63 √(1/n + 1/m) in one case of a hundred.
+
+    Examples
+    --------
+    >>> from ordsvm.evaluation import score_quantiles, score_shift
+    >>> before = score_quantiles([0.0, 1.0, 2.0, 3.0])
+    >>> score_shift(before, [4.0, 5.0])
+    1.0
+    """
+    known, new = np.sort(_finite_scores(quantiles)), np.sort(_finite_scores(scores))
+    expected = np.interp(new, known, np.linspace(0.0, 1.0, len(known)))
+    place = np.arange(len(new) + 1) / len(new)
+    return float(max(np.max(place[1:] - expected), np.max(expected - place[:-1])))
+
+
+def _finite_scores(scores: ArrayLike) -> Floats:
+    found = np.asarray(scores, dtype=np.float64)
+    if found.ndim != 1 or not len(found) or not np.all(np.isfinite(found)):
+        raise ValueError(f"Scores of shape {found.shape} can't be compared: give a finite number for every sample.")
     return found

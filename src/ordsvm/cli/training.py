@@ -13,8 +13,9 @@ from ordsvm import __version__, save
 from ordsvm._typing import Ints
 from ordsvm.cli.data import DataOptions, Seed, TrainingData, split_rows, training_data
 from ordsvm.cli.machines import make_machine, solver_options
+from ordsvm.cli.models import scores_of
 from ordsvm.data.frames import TableModel
-from ordsvm.evaluation import Evaluation, evaluate
+from ordsvm.evaluation import Evaluation, evaluate, score_quantiles
 from ordsvm.files import require_writable
 
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model goes.")]
@@ -30,6 +31,8 @@ HoldOut = Annotated[
     float,
     typer.Option("--hold-out", metavar="SHARE", help="Rows to keep back for `evaluate` and `report`: 0.25."),
 ]
+
+SCORED_ROWS = 2000  # about so many give the quantiles of the scores
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def prepare(data_options: DataOptions, options: TrainOptions, parameters: dict[s
 
 def finish(model: TableModel, job: TrainingJob, output: str, **more: Any) -> Evaluation | None:
     """Writes the trained model, with `more` about it, to a file; evaluates it on the rows that were held out."""
-    model.about_ = _about(job) | more
+    model.about_ = _about(job) | _scores(model, job) | more
     evaluation = _evaluation_on(model, job.data, job.held_out) if len(job.held_out) else None
     save(model, output)
     return evaluation
@@ -84,6 +87,14 @@ def _about(job: TrainingJob) -> dict[str, Any]:
         "held_out": data.numbers[job.held_out],
         "ranks": dict(zip(values.tolist(), counts.tolist(), strict=True)),
     }
+
+
+def _scores(model: TableModel, job: TrainingJob) -> dict[str, Any]:
+    """Quantiles of scores, of rows held out or else of some that were trained on; nothing where a row has several."""
+    which = job.held_out if len(job.held_out) else job.train
+    some = which[:: max(1, len(which) // SCORED_ROWS)]
+    scores = scores_of(model, job.data.take(some)[0])
+    return {"score_quantiles": score_quantiles(scores), "n_scores": len(some)} if scores.ndim == 1 else {}
 
 
 def _evaluation_on(model: TableModel, data: TrainingData, which: Ints) -> Evaluation:

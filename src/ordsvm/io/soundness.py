@@ -100,6 +100,12 @@ def _check_about(about: Any) -> None:
     tuning = about.get("tuning")
     if tuning is not None and not (isinstance(tuning, dict) and tuning.get("metric") in SCORERS):
         raise ValueError("the record of a search names no metric of this version")
+    if "score_quantiles" in about:
+        quantiles, n_scores = np.asarray(about["score_quantiles"]), about.get("n_scores")
+        if quantiles.shape != (101,) or quantiles.dtype.kind != "f" or not np.all(np.isfinite(quantiles)):
+            raise ValueError("the quantiles of the scores are not 101 finite numbers")
+        if isinstance(n_scores, bool) or not isinstance(n_scores, int) or n_scores < 1:
+            raise ValueError("the quantiles of the scores are those of no rows")
 
 
 def _check_shapes(model: Any) -> None:

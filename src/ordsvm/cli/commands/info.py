@@ -18,7 +18,7 @@ def info(model: ModelFile, json: Json = False) -> None:
     """Say what is in a model file: the machine, its columns, its thresholds and its proof."""
     fitted = load_model(model)
     if json:
-        about = {key: value for key, value in fitted.about_.items() if key != "held_out"}
+        about = {key: value for key, value in fitted.about_.items() if key not in ("held_out", "score_quantiles")}
         print_json(summarise(fitted) | {"target": fitted.target, "columns": columns(fitted), "about": about})
         return
     machine = inner_machine(fitted)

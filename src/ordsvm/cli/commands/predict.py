@@ -7,9 +7,12 @@ import typer
 
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.models import load_model, rows_for, scores_of
-from ordsvm.cli.output import as_json, out, print_json
+from ordsvm.cli.output import as_json, note, out, print_json
 from ordsvm.data.frames.reading import import_pandas, matching, read
+from ordsvm.evaluation import score_shift
 from ordsvm.files import replacing, require_writable
+
+LEAST_ROWS, LEAST_SHIFT = 30, 0.1  # below which a shift of the scores is not worth a note
 
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="A CSV file; otherwise standard output.")
@@ -36,6 +39,7 @@ def predict(
     table = read(data, format)
     numbers = matching(table, conditions(where))
     frame = predictions(fitted, rows_for(fitted, table.take(numbers)), numbers, coverage)
+    note_shift(fitted, frame)
     if output is None:
         print(as_json(frame.to_dict(orient="records")) if json else frame.to_csv(index=False).rstrip("\n"))
         return
@@ -60,6 +64,19 @@ def predictions(model: Any, rows: Any, numbers: Any, coverage: float | None) -> 
         low, high = model.machine_.predict_set(model.features(rows), coverage).T
         columns |= {"lowest": low, "highest": high}
     return import_pandas().DataFrame(columns)
+
+
+def note_shift(model: Any, frame: Any) -> None:
+    """Says so where scores are distributed otherwise than those that the model file has quantiles of."""
+    quantiles, n_scores = model.about_.get("score_quantiles"), model.about_.get("n_scores", 0)
+    if quantiles is None or "score" not in frame or len(frame) < LEAST_ROWS:
+        return
+    shift = score_shift(quantiles, frame["score"])
+    if shift > LEAST_SHIFT + 1.63 * np.sqrt(1 / len(frame) + 1 / n_scores):
+        note(
+            f"The scores of these rows are distributed otherwise than at training, by {shift:.2f} of 1: check whether "
+            "the rows are of the same kind."
+        )
 
 
 def per_label(what: str, classes: Any, values: Any) -> dict[str, Any]:

@@ -347,3 +347,16 @@ def test_training_takes_16_bytes_a_hinge_and_the_dual_variables(name, place, hin
     n = 400_000
     assert gap <= 0.01
     assert 16 * n * hinges <= taken <= 16 * n * hinges + 8 * n * columns + 40 * n + (12 << 20)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(("tol", "most"), [(1e-3, 25), (1e-6, 40)])
+def test_iterations_are_few_whatever_C(C, tol, most):
+    """Steps that are refused because the gap rises cost more iterations than they save, unless there was a restart."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((20_000, 50), dtype=np.float32)
+    score = X @ random.standard_normal(50) / 7 + 0.5 * random.standard_normal(20_000)
+    y = np.searchsorted(np.quantile(score, [0.2, 0.4, 0.6, 0.8]), score)
+    result = LinearSVOR(C=C, tol=tol, solver="interior-point").fit(X, y).result_
+    assert result.converged
+    assert result.n_iter <= most

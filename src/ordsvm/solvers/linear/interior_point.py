@@ -45,12 +45,13 @@ FIRST_FALL = 0.3  # of τ, in the first step
 FASTEST_FALL, SLOWEST_FALL = 0.2, 0.8
 CAUTION = 6.0  # τ falls to this many times the share of the steps that were cut short
 NEED = 0.5  # of the gap that tol allows may be left by τ
-MOST_RISE, MOST_RISE_AGAIN = 30.0, 2.0  # of the relaxed gap, in a step that is taken; the same after a restart
+MOST_RISE = 2.0  # of the relaxed gap, in a step that is taken after a restart
 SHORTER, LEAST_LENGTH = 0.3, 1e-3  # the next length where a step was not taken, and the least
 PATIENCE = 15  # iterations in which a gap, relaxed or not, has to fall by a tenth
 MOST_RESTARTS = 4  # of a weight vector, from its best weights
 REFINEMENTS = (2, 5, 8, 11, 14)  # after so many iterations in which no gap has fallen
 COMPLEMENTARY = 4.0  # times the gap that is allowed: of which at most half is left by τ
+LARGE = 1e10  # C ‖x‖², of the mean cap and the largest norm: rounding may be seen in the gap
 NEGLIGIBLE = 1e-6  # share of the gap, or of what tol allows
 ROUNDINGS = 4.0  # of β, of a product and of sums, in which those of single terms cancel as random numbers do
 
@@ -224,10 +225,9 @@ class Path:
 
     def _is_way(self, relaxed_gap: float) -> bool:
         """Whether a step may lead to this relaxed gap."""
-        if self.centres or self.system is None or self.length < LEAST_LENGTH:
-            return True
-        most = MOST_RISE_AGAIN if self._restarts else MOST_RISE
-        return relaxed_gap <= most * self.system.relaxed_gap(self.point)
+        if self.centres or self.system is None or not self._restarts or self.length < LEAST_LENGTH:
+            return True  # before a restart: with large C the gap rises on the way to few iterations
+        return relaxed_gap <= MOST_RISE * self.system.relaxed_gap(self.point)
 
     def aim(self, allowed: float) -> bool:
         """Chooses τ and the direction of the next pass, for a gap of at most this; whether there is one."""
@@ -274,7 +274,7 @@ class FeatureNewton:
         core: _core.FeatureSystem | None = None,
     ) -> None:
         self.source, self.task, self.control = rows.source, task, control
-        self.norms, self.X = rows.norms, rows.X if can_be_refined(rows.X) else None
+        self.norms, self.X = rows.norms, rows.X if self._may_need_refinement(rows) else None
         self._refined: Refined | None = None
         self.recorder = Recorder(LinearInteriorPoint(), control, self._line, started)
         self.n_iter = 0
@@ -282,6 +282,12 @@ class FeatureNewton:
         self.n_weights = self.source.n_features + self._one
         self.core = feature_core(task, self.source.n_features, control.n_threads) if core is None else core
         self.paths: list[Path] = []
+
+    def _may_need_refinement(self, rows: FeatureRows) -> bool:
+        """Whether C ‖x‖² is so large that the rounding of α keeps Σβx from the weights."""
+        if rows.norms is None or not can_be_refined(rows.X):
+            return False
+        return float(self.task.caps().max()) * float(np.max(rows.norms, initial=0.0)) >= LARGE * self.source.n_samples
 
     def run(self, biases: Floats, near: Neighbour | None = None) -> LinearSolution:
         """From weights 0 and these intercepts, or from a neighbour that is near."""

@@ -28,15 +28,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_factor
 
 from benchmarks import soak_children
-from benchmarks.memory import resident
+from benchmarks.memory import allocated, resident
 from benchmarks.results import Row, row
 from benchmarks.soak_works import Bench, Wrong, check, endless, mounted, samples, unmount
 from ordsvm import SVOR, load
 
 N_THREADS = 8
 HANG = 300.0  # seconds after which a work counts as hung: each takes a fraction of one on an idle machine
+OWN_LOAD = N_THREADS + 2  # of this program; where the machine has more, a work may take as many times longer
+BURSTS = 2  # of products and factors in all threads at once
 READINGS = 60  # of memory, in a run of any length, at least five seconds apart
 WARM_UP = 0.2  # of the readings
 GROWTH = 2.0  # percent at most
@@ -46,7 +49,8 @@ DATA = (
     "Synthetic, random seeds: 40 to 400 samples of 2 to 8 standard normal features, ranks from the first one with "
     "noise, 19 combinations of machine and solver, C from 0.1 to 10; random ranks with C = 1e6 where a fit is to be "
     "stopped. Memory: VmRSS after gc.collect and malloc_trim with all threads at rest; malloc has one arena and "
-    "fixed thresholds, for malloc_trim does not return the tops of the others."
+    "fixed thresholds, for malloc_trim does not return the tops of the others. It is judged from a warm-up on in which "
+    "every thread does every work and all are in BLAS at once: that keeps a buffer for as many threads as ever were."
 )
 
 
@@ -63,6 +67,9 @@ class Soak:
         self.done: Counter[str] = Counter()
         self.faults: dict[str, list[str]] = {"wrong": [], "unexpected": [], "hung": [], "files": [], "processes": []}
         self.memory: list[float] = []
+        self.in_use: list[float] = []  # of malloc
+        self.most_load = 0.0
+        self._arrived = threading.Barrier(N_THREADS + 1)
         self.threads: list[int] = []
         self.open_files: list[int] = []
         self._state = threading.Condition()
@@ -108,13 +115,27 @@ class Soak:
                 self._paused = False
                 self._state.notify_all()
 
+    def warm_up(self) -> None:
+        """Called by every thread that trains: all of them are in NumPy's and in SciPy's BLAS at once."""
+        matrix = np.random.default_rng(0).normal(size=(400, 400))
+        self._arrived.wait(HANG)
+        for _ in range(BURSTS):
+            cho_factor(matrix @ matrix.T + 400 * np.eye(400))
+
+    def patience(self) -> float:
+        """Seconds after which a work counts as hung, on a machine that others use too."""
+        load = os.getloadavg()[0]
+        self.most_load = max(self.most_load, load)
+        return HANG * max(1.0, load / OWN_LOAD)
+
     def watch(self) -> None:
         """Reports works that hang, once each; should even this thread not run any more, the process ends."""
         reported: set[float] = set()
         while not self.is_over() or self._at_work:
             faulthandler.dump_traceback_later(2 * HANG, exit=True)
+            patience = self.patience()
             for name, since, _ in list(self._at_work.values()):
-                if time.monotonic() - since > HANG and since not in reported:
+                if time.monotonic() - since > patience and since not in reported:
                     reported.add(since)
                     self.fault("hung", name)
                     faulthandler.dump_traceback()
@@ -127,6 +148,7 @@ class Soak:
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
         self.memory.append(resident() / 2**20)
+        self.in_use.append(allocated() / 2**20)
         self.threads.append(len(os.listdir("/proc/self/task")))
         self.open_files.append(len(os.listdir("/proc/self/fd")))
 
@@ -145,6 +167,10 @@ def workers(soak: Soak, bench: Bench) -> Iterator[Callable[[], None]]:
 
     def works_of(seed: int) -> None:
         random = np.random.default_rng(seed)
+        soak.warm_up()
+        for name in names:
+            with soak.work(name):
+                works[name][0](random)
         while not soak.is_over():
             name = str(random.choice(names, p=shares / shares.sum()))
             with soak.work(name):
@@ -174,6 +200,7 @@ def interrupted_fits(soak: Soak) -> None:
         if armed:
             raise KeyboardInterrupt
 
+    soak.warm_up()
     before = signal.signal(signal.SIGINT, interrupt)
     try:
         while not soak.is_over():
@@ -253,14 +280,14 @@ def claims(soak: Soak, bench: Bench) -> list[Row]:
     third = max(1, len(readings) // 3)
     growth = 100 * (statistics.median(readings[-third:]) / statistics.median(readings[:third]) - 1)
     counts = {"works": dict(sorted(soak.done.items())), "full_disk": "tmpfs" if bench.full else "/dev/full"}
-    series = {"mib": soak.memory, "threads": soak.threads, "open_files": soak.open_files}
+    series = {"mib": soak.memory, "malloc_mib": soak.in_use, "threads": soak.threads, "open_files": soak.open_files}
     judged = {"at_most": GROWTH} if minutes >= LEAST_MINUTES else {}
     return [
         row("works done", sum(soak.done.values()), minutes=minutes, threads=N_THREADS, **counts),
         row("answers that differ from their recomputation", len(faults["wrong"]), at_most=0, **_told(faults["wrong"])),
         row("fits that no limit ended and that did not converge", len(unconverged), at_most=0, **_told(unconverged)),
         row("unexpected exceptions", len(faults["unexpected"]), at_most=0, **_told(faults["unexpected"])),
-        row("works that hung", len(faults["hung"]), at_most=0, **_told(faults["hung"])),
+        row("works that hung", len(faults["hung"]), at_most=0, largest_load=soak.most_load, **_told(faults["hung"])),
         row("files not whole, or left behind", len(faults["files"]), at_most=0, **_told(faults["files"])),
         row("processes that ended otherwise", len(faults["processes"]), at_most=0, **_told(faults["processes"])),
         row("growth of memory after warm-up, percent", growth, **judged, **series),

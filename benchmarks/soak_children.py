@@ -122,13 +122,14 @@ def run(name: str, random: np.random.Generator, folder: Path) -> str:
     """Runs a child, and returns what was wrong with its end; empty: nothing."""
     child = CHILDREN[name]
     command = [sys.executable, "-m", "benchmarks.soak_children", name, str(random.integers(1 << 30)), str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # Without a buffer: `communicate` does not see what a buffered `readline` has read ahead.
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     try:
         assert process.stdout is not None
-        if process.stdout.readline() == "begun\n" and child.sent is not None:
+        if process.stdout.readline() == b"begun\n" and child.sent is not None:
             time.sleep(float(random.uniform(0.0, 1.0)))
             process.send_signal(child.sent)
-        answer, errors = process.communicate(timeout=LIMIT)
+        answer, errors = (pipe.decode() for pipe in process.communicate(timeout=LIMIT))
     except subprocess.TimeoutExpired:
         return f"{name}: no end within {LIMIT} s"
     finally:

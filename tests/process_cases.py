@@ -1,5 +1,9 @@
 """Fits for the tests of what a fit does to the process around it, and what these tests compare."""
 
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -56,3 +60,46 @@ def stopped_fit(estimator, **parameters):
     [warning] = caught
     assert warning.filename == __file__  # it points at the call of fit
     return model, str(warning.message), X, y
+
+
+class Program:
+    """Python code in a process of its own, whose lines are read one by one.
+
+    Its pipe has no buffer here: `communicate` reads the pipe itself and misses whatever a buffered `readline` has read
+    ahead, which is the next line where this process gets to it late.
+    """
+
+    def __init__(self, code):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "bufsize": 0}
+        self.process = subprocess.Popen([sys.executable, "-c", code], **pipes)
+
+    def line(self):
+        return self.process.stdout.readline().decode()
+
+    def errors(self):
+        return self.process.stderr.read().decode()
+
+    def send(self, signal):
+        self.process.send_signal(signal)
+
+    def end(self, timeout=300):
+        """What else it prints, its errors and its status."""
+        try:
+            rest, errors = self.process.communicate(timeout=timeout)
+        finally:
+            self.kill()
+        return rest.decode(), errors.decode(), self.process.returncode
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def slowness():
+    """How many times longer than alone a computation takes now, at least 1: twice what a short one takes where others
+    have the cores. Bounds of seconds are multiplied by it."""
+    began, worked = time.monotonic(), time.thread_time()
+    while time.thread_time() - worked < 0.1:
+        pass
+    ratio = (time.monotonic() - began) / (time.thread_time() - worked)
+    return 1.0 if ratio < 1.2 else 2.0 * ratio

@@ -336,8 +336,8 @@ def test_scores_too_large_for_float32(solver, thresholds):
     X = rng.normal(size=(80, 3))
     price = 1e6 * (np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=80))
     problem = formulations.svr(price, 1e3, 1e6, thresholds)
-    assert solve(problem, matrix_of(RBF(0.3), X), GCD(), Control(time_limit=2.0)).result.converged
-    result = solve(problem, matrix_of(RBF(0.3), X), solver, Control(time_limit=2.0, max_iter=10_000_000)).result
+    assert solve(problem, matrix_of(RBF(0.3), X), GCD(), Control(time_limit=60.0)).result.converged
+    result = solve(problem, matrix_of(RBF(0.3), X), solver, Control(time_limit=60.0, max_iter=10_000_000)).result
     assert result.converged
 
 

@@ -3,8 +3,6 @@
 import dataclasses
 import re
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -20,6 +18,7 @@ from ordsvm.solvers import Control, recorder
 from ordsvm.solvers.linear.solve import solve_lanes
 from tests.cases import N_RANKS, random_data
 from tests.oracle import dual_optimum
+from tests.process_cases import Program
 from tests.reference.dcd1 import dcd1
 from tests.reference.dcd2 import dcd2
 
@@ -392,11 +391,11 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("solver", ["DCD1", "DCD2"])
 def test_ctrl_c(solver):
     code = INTERRUPTED_CHILD.replace("{solver}", solver)
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = Program(code)
     try:
-        assert child.stdout.readline() == "ready\n"
-        child.send_signal(signal.SIGINT)
-        answer, errors = child.communicate(timeout=60)
+        assert child.line() == "ready\n", child.errors()
+        child.send(signal.SIGINT)
+        answer, errors, _ = child.end()
     finally:
         child.kill()
     assert answer == "interrupted 1\n", errors

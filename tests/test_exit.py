@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from tests.process_cases import Program
+
 BEGINNING = """
 import sys, threading, time, warnings
 import numpy as np
@@ -32,18 +34,12 @@ print("healthy", flush=True)
 SEARCH = "OrdinalSearchCV(SVOR(), n_jobs=2)"
 
 
-def ended(child: subprocess.Popen) -> tuple[str, str, int]:
-    try:
-        answer, errors = child.communicate(timeout=120)
-    finally:
-        child.kill()
-        child.wait()
-    return answer, errors, child.returncode
+def ended(child: Program) -> tuple[str, str, int]:
+    return child.end()
 
 
-def start(program: str) -> subprocess.Popen:
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, "-c", BEGINNING + program], text=True, **pipes)
+def start(program: str) -> Program:
+    return Program(BEGINNING + program)
 
 
 @pytest.mark.parametrize(
@@ -56,9 +52,9 @@ def test_ctrl_c_ends_the_jobs_of_a_search(search, delay):
     if "Calibrated" in search:
         program = "import joblib; joblib.parallel_config('threading').__enter__()\n" + program
     child = start(program)
-    assert child.stdout.readline() == "begun\n", child.stderr.read()
+    assert child.line() == "begun\n", child.errors()
     time.sleep(delay)
-    child.send_signal(signal.SIGINT)
+    child.send(signal.SIGINT)
     assert ended(child) == ("interrupted []\nhealthy\n", "", 0)
 
 

@@ -1,11 +1,11 @@
 """Ctrl-C interrupts a fit at once, whatever it is doing, and leaves the interpreter healthy."""
 
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
+
+from tests.process_cases import Program, slowness
 
 INTERRUPTED_CHILD = """
 import dataclasses, sys, threading, time, warnings
@@ -88,22 +88,16 @@ interrupted_fit(model, X, y)
 
 @pytest.mark.parametrize("start", LONG_FITS.values(), ids=LONG_FITS.keys())
 def test_ctrl_c_interrupts_a_fit_at_once_and_leaves_the_interpreter_healthy(start):
-    child = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED_CHILD.replace("{start}", start)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    child = Program(INTERRUPTED_CHILD.replace("{start}", start))
     try:
-        assert child.stdout.readline() == "begun\n", child.stderr.read()
+        assert child.line() == "begun\n", child.errors()
         sent = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        answer = child.stdout.readline()
+        child.send(signal.SIGINT)
+        answer = child.line()
         elapsed = time.monotonic() - sent
-        rest, errors = child.communicate(timeout=60)
+        rest, errors, status = child.end()
     finally:
         child.kill()
-        child.wait()
     assert answer == "interrupted\n", errors
-    assert elapsed < 3.0
-    assert (rest, errors, child.returncode) == ("healthy\n", "", 0)
+    assert elapsed < 3.0 * slowness()
+    assert (rest, errors, status) == ("healthy\n", "", 0)

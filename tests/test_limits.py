@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import SMO, SVORIM, Progress, certify
-from tests.process_cases import ESTIMATORS, stopped_fit
+from tests.process_cases import ESTIMATORS, slowness, stopped_fit
 
 
 def assert_usable(model, X, y):
@@ -47,7 +47,7 @@ def test_max_iter_stops_with_a_usable_model(estimator, max_iter):
 def test_time_limit_stops_with_a_usable_model(estimator):
     started = time.monotonic()
     model, message, X, y = stopped_fit(estimator, time_limit=0.5)
-    assert time.monotonic() - started < 3.5
+    assert time.monotonic() - started < 3.5 * slowness()
     assert model.result_.status == "time_limit"
     assert model.result_.n_iter > 0
     assert model.result_.seconds >= 0.5
@@ -78,7 +78,7 @@ def test_converged_means_a_violation_within_tol_and_a_tol_out_of_reach_ends(esti
     """Where rounding does not let a solver reach tol it has to say so, and not to go on for ever."""
     X, y = np.random.default_rng(0).normal(size=(60, 3)), np.repeat([1, 2, 3], 20)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        model = estimator(C=10.0, tol=tol, time_limit=1.0).fit(X, y)
+        model = estimator(C=10.0, tol=tol, time_limit=60.0).fit(X, y)
     assert model.result_.status != "time_limit"  # 30,000 steps reach the limits of float64
     assert model.result_.violation <= tol or not model.result_.converged
     assert model.result_.violation < max(1e-12, 1.01 * tol)
@@ -87,9 +87,9 @@ def test_converged_means_a_violation_within_tol_and_a_tol_out_of_reach_ends(esti
 def test_single_precision_rows_are_given_up_where_they_cannot_reach_tol():
     """K is about 3e4 here: float32 rows carry errors of 1e-3 = tol, float64 rows solve it in a fraction of a second."""
     X, y = 100.0 * np.random.default_rng(0).normal(size=(120, 3))[60:], np.repeat([1, 2, 3], 20)
-    double = SVORIM(kernel="linear", solver=SMO(precision="float64"), time_limit=5.0).fit(X, y)
+    double = SVORIM(kernel="linear", solver=SMO(precision="float64"), time_limit=60.0).fit(X, y)
     assert double.result_.converged
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        model = SVORIM(kernel="linear", time_limit=5.0).fit(X, y)
+        model = SVORIM(kernel="linear", time_limit=60.0).fit(X, y)
     assert model.result_.converged
     assert model.result_.objective == pytest.approx(double.result_.objective, rel=1e-3)

@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from ordsvm import certify
-from tests.process_cases import ESTIMATORS, ordinal_data, stopped_fit
+from tests.process_cases import ESTIMATORS, ordinal_data, slowness, stopped_fit
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -22,7 +22,8 @@ def test_a_fit_prints_nothing(estimator, capfd):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_verbose_prints_lines_to_stderr_only(estimator, capfd):
-    model, _, _, _ = stopped_fit(estimator, time_limit=1.2, verbose=True, solver="block")  # many steps a look
+    limit = 1.2 * slowness()  # for two looks at least, of many steps each
+    model, _, _, _ = stopped_fit(estimator, time_limit=limit, verbose=True, solver="block")
     out, err = capfd.readouterr()
     assert out == ""
     lines = err.splitlines()

@@ -26,6 +26,7 @@ from ordsvm.problem import Treatment
 from ordsvm.solvers import SOLVERS
 from tests.cases import random_data
 from tests.oracle import dual_optimum
+from tests.process_cases import slowness
 from tests.svc_cases import (
     INTERCEPTS,
     SCHEMES,
@@ -184,7 +185,7 @@ def test_time_is_divided_among_the_problems():
     started = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match="stopped by time_limit"):
         fitted = model.fit(X, y)
-    assert time.perf_counter() - started < 3.0
+    assert time.perf_counter() - started < 3.0 * slowness()
     assert np.all(fitted.n_iter_ > 0)
     assert fitted.result_.status == "time_limit"
     assert np.isfinite(fitted.decision_function(X)).all()

@@ -51,8 +51,9 @@ def figure3(rows: list[Row]) -> list[Outcome]:
 def trace(name: str, step: str, n: int) -> Outcome:
     """Iterations and relative gaps of one run."""
     case = solver_cases.of(make("SVC", name, n=n), name)
-    result = case.solve(Decomposition(block_size=100, step=step), max_iter=LIMIT, report_every=5)
-    return {"curve": [[look.n_iter, look.relative_gap] for look in result.history], "status": result.status}
+    result = case.solve(Decomposition(block_size=100, step=step), max_iter=LIMIT, report_every=1)
+    looks = [[look.n_iter, look.relative_gap] for look in result.history]
+    return {"curve": [*looks, [result.n_iter, result.relative_gap]], "status": result.status}
 
 
 def units(done: Records, scope: Scope) -> Iterator[Unit]:

@@ -24,7 +24,7 @@ from ordsvm.distributed.feature_shard import Pass, ShardSystem, Sums, total
 from ordsvm.distributed.shard import Job
 from ordsvm.distributed.shards import Shards, WorkerLost
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.linear.feature_system import Point
+from ordsvm.solvers.linear.feature_system import Point, System
 from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureRows, FeatureTask
 from ordsvm.solvers.linear.solve import start_of
 from ordsvm.solvers.solution import LinearSolution
@@ -40,10 +40,6 @@ class SystemOfShards:
         self._before: list[Pass] = []
         self._accepted: list[int] = []
         self._sums: Sums | None = None
-
-    @property
-    def first_extra(self) -> int:
-        return self._found.first_extra
 
     @property
     def remade(self) -> bool:
@@ -65,9 +61,10 @@ class SystemOfShards:
                 for number in self._shards.move_lost():
                     self._systems[number] = self._shards.of(number, ShardSystem, self._job, list(self._before))
 
-    def sums(self, vector: int) -> tuple[Floats, Floats, Floats]:
-        found = self._found
-        return found.panels[vector], found.columns[vector], found.hinges[vector]
+    def system(self, vector: int) -> System:
+        found, n_weights = self._found, self._passed.weights.shape[1]
+        sums = found.panels[vector], found.columns[vector], found.hinges[vector]
+        return System.from_sums(sums, found.first_extra, n_weights)
 
     def accept(self, vector: int) -> None:
         self._accepted.append(vector)
@@ -84,6 +81,11 @@ class SystemOfShards:
     @property
     def _n_passes(self) -> int:
         return 0 if self._order is None else self._order.number + 1
+
+    @property
+    def _passed(self) -> Pass:
+        assert self._order is not None
+        return self._order
 
     @property
     def _found(self) -> Sums:

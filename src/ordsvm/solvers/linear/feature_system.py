@@ -75,12 +75,16 @@ class System:
 
     @classmethod
     def of(cls, core: Any, vector: int, n_weights: int) -> System:
-        """From the sums of the core or of workers, or as a `WideSystem` makes it."""
-        if hasattr(core, "system"):
+        """From the core's sums, or from those of a `WideSystem` or of shards."""
+        if not isinstance(core, _core.FeatureSystem):
             made: System = core.system(vector)
             return made
-        panel, columns, hinges = core.sums(vector)
-        upper, extra = panel[:n_weights, :n_weights], panel[:n_weights, core.first_extra :]
+        return cls.from_sums(core.sums(vector), core.first_extra, n_weights)
+
+    @classmethod
+    def from_sums(cls, sums: tuple[Floats, Floats, Any], first_extra: int, n_weights: int) -> System:
+        panel, columns, hinges = sums
+        upper, extra = panel[:n_weights, :n_weights], panel[:n_weights, first_extra:]
         m = len(columns)
         matrix = np.zeros((n_weights + m, n_weights + m))  # its upper triangle
         matrix[:n_weights, :n_weights] = np.triu(upper)

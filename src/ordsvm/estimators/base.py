@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
@@ -25,6 +26,8 @@ from ordsvm.devices import TensorRows, beside, is_tensor
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.control import Control
+
+LOGGER = logging.getLogger("ordsvm")
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -90,6 +93,7 @@ class Fit:
         machine = self.machine
         machine._recover(self, solution)
         machine._fingerprint = self.task.fingerprint()
+        machine._log(machine.result_)
         if machine.result_.status not in ("converged", "early_stopping"):
             machine._warn(machine.result_, machine._tolerance(self.X))
         return machine
@@ -246,6 +250,11 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     def _reached(self, result: FitResult) -> str:
         """How far the fit got in what tol is about."""
         return f"relative gap {result.relative_gap:.2g} and violation {result.violation:.2g}"
+
+    def _log(self, result: FitResult) -> None:
+        """A line for the logger "ordsvm", which shows nothing unless the user's program lets it."""
+        outcome = (result.status, result.solver, result.n_iter, self._unit, result.seconds, result.relative_gap)
+        LOGGER.info("%s: %s by %s after %d %s and %.3f s, relative gap %.1e", type(self).__name__, *outcome)
 
     def _warn(self, result: FitResult, tol: float) -> None:
         remedy = {

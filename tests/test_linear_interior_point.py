@@ -360,3 +360,49 @@ def test_iterations_are_few_whatever_C(C, tol, most):
     result = LinearSVOR(C=C, tol=tol, solver="interior-point").fit(X, y).result_
     assert result.converged
     assert result.n_iter <= most
+
+
+@pytest.mark.parametrize("scale", [1e-2, 1e-9, 1e-20])
+def test_two_hinges_of_a_sample_round_nothing_away(scale):
+    """What both have in common was summed up and taken off again: rounding above the gap, which was claimed to be 0."""
+    random = np.random.RandomState(0)
+    X = random.randn(2000, 5)
+    y = scale * (X @ random.randn(5))
+    model = LinearSVR(C=1e8, epsilon=0.0, loss="squared_epsilon_insensitive", solver="interior-point").fit(X, y)
+    assert model.result_.converged
+    proof = certify(model, X, y)
+    assert proof.relative_gap <= 1e-3
+    assert proof.gap <= model.result_.gap + 1e-9 * proof.primal
+
+
+@pytest.mark.parametrize("model", [LinearSVOR(), LinearSVC(), LinearSVC(loss="squared_hinge")])
+def test_weights_that_are_nearly_0_leave_the_rest_as_it_is(model):
+    random = np.random.RandomState(0)
+    X = random.randn(300, 5)
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    weight = np.ones(300)
+    weight[7] = 1e-308
+    model.set_params(solver="interior-point").fit(X, y, sample_weight=weight)
+    assert model.result_.converged
+    weight[7] = 0.0
+    np.testing.assert_allclose(model.coef_, model.fit(X, y, sample_weight=weight).coef_, atol=1e-6)
+
+
+def test_targets_within_the_tube_take_an_iteration():
+    random = np.random.RandomState(0)
+    X, y = random.randn(500, 5), 0.09 * random.uniform(-1, 1, 500)
+    result = LinearSVR(epsilon=0.1, solver="interior-point").fit(X, y).result_
+    assert result.converged
+    assert result.objective == 0.0
+    assert result.n_iter == 1
+
+
+def test_a_warm_start_on_other_samples_is_as_fast_as_one_from_weights_0():
+    random = np.random.RandomState(0)
+    first, second = random.randn(2, 2000, 10)
+    ranks = [np.digitize(X @ random.randn(10), [-2.0, 0.0, 2.0]) for X in (first, second)]
+    model = LinearSVOR(C=10, tol=1e-6, solver="interior-point", warm_start=True).fit(first, ranks[0])
+    warm = model.fit(second, ranks[1]).result_
+    cold = LinearSVOR(C=10, tol=1e-6, solver="interior-point").fit(second, ranks[1]).result_
+    assert warm.converged
+    assert warm.n_iter == cold.n_iter + 1

@@ -175,7 +175,10 @@ void FeatureSystem::step_columns(Tile& tile, Index sample, Index count, std::vec
   for (Index column = 0; column < n_columns(); ++column) {
     HingeSums& hinges = sums[vector_of(column)].hinges;
     step_column(tile, column, sample, count, hinges);
-    if (hinges_.n_second > 0) step_second(tile, column, sample, count, hinges);
+    if (hinges_.n_second > 0) {
+      step_second(tile, column, sample, count, hinges);
+      hinges.linear += linear_part(column, sample, count);
+    }
   }
 }
 
@@ -212,7 +215,9 @@ void FeatureSystem::step_column(Tile& tile, Index column, Index sample, Index co
                          tile.sum(pulls, column),
                          tile.sum(pushes, column),
                          tile.sum(betas, column)};
-  sums.add(step(hinges, count, direction_.steps[vector], shape_.is_squared));
+  HingeSums own = step(hinges, count, direction_.steps[vector], shape_.is_squared);
+  if (hinges_.n_second > 0) own.linear = 0.0;  // see linear_part
+  sums.add(own);
 }
 
 /// The second ones, gathered from the rows that have one; they are of weight vectors, not of thresholds.
@@ -250,27 +255,47 @@ void FeatureSystem::step_second(Tile& tile, Index column, Index sample, Index co
                          own(pulls),
                          own(pushes),
                          own(betas)};
-  sums.add(step(hinges, found, direction_.steps[column], shape_.is_squared));
+  HingeSums sums_of_second = step(hinges, found, direction_.steps[column], shape_.is_squared);
+  sums_of_second.linear = 0.0;
+  sums.add(sums_of_second);
   for (Index p = 0; p < found; ++p) {
     const Index t = tile.places[p];
     alpha_[!which].data()[alpha_at(t)] = tile.field(tos)[p];
-    for (const Kind kind : {weights, betas, pulls, pushes}) tile.sum(kind, column)[t] += own(kind)[p];
-    const double first = alpha_of(alpha(!which, column)[sample + t], tile.field(caps)[p]);
-    sums.linear += saved_by_difference(at + samples_.label[sample + t], first,
-                                       alpha_of(tile.field(tos)[p], tile.field(caps)[p]), tile.field(caps)[p]);
+    for (const Kind kind : {weights, pulls, pushes}) tile.sum(kind, column)[t] += own(kind)[p];
+    tile.sum(betas, column)[t] = beta_of(!which, sample + t, column);
   }
 }
 
-/// A lane has one dual variable for two hinges of a sample, their difference: the dual gains what both have in common.
-double FeatureSystem::saved_by_difference(Index entry, double first, double second, double cap) const {
-  if (!(cap > 0.0)) return 0.0;
-  const double common = std::min(first, second);
-  const double tube = -(hinges_.offset[entry] + hinges_.second_offset[entry]) * common;
-  return shape_.is_squared ? tube + first * second / (2.0 * cap) : tube;
+/// The dual's part that is linear in alpha, and its bend, of a column where samples may have two hinges. A lane has one
+/// dual variable for both, their difference beta: what they have in common would round away more than the gap.
+double FeatureSystem::linear_part(Index column, Index sample, Index count) const {
+  const bool next = !current_[vector_of(column)];
+  double total = 0.0;
+  for (Index i = sample; i < sample + count; ++i) {
+    const Index entry = column * hinges_.n_labels + samples_.label[i];
+    const double beta = beta_of(next, i, column), size = std::fabs(beta), sign = hinges_.sign[entry];
+    const double target = samples_.target.empty() ? 0.0 : samples_.target[i];
+    const bool is_second = hinges_.second_place[entry] >= 0 && sign * beta < 0.0;
+    const double offset = is_second ? hinges_.second_offset[entry] - target : hinges_.offset[entry] + sign * target;
+    const double cap = hinges_.cap[entry] * (samples_.weight.empty() ? 1.0 : samples_.weight[i]);
+    if (cap > least_cap) total += size * (offset - (shape_.is_squared ? 0.25 * size / cap : 0.0));
+  }
+  return total;
+}
+
+/// sign * alpha, summed over the hinges of a sample in a column, of the accepted pass or of the present one.
+double FeatureSystem::beta_of(bool which, Index i, Index column) const {
+  const Index n = n_samples(), entry = column * hinges_.n_labels + samples_.label[i];
+  const double weight = samples_.weight.empty() ? 1.0 : samples_.weight[i];
+  const double* const kept = alpha_[which].data();
+  const double first = hinges_.sign[entry] * alpha_of(kept[column * n + i], hinges_.cap[entry] * weight);
+  const Index place = hinges_.n_second > 0 ? hinges_.second_place[entry] : -1;
+  if (place < 0) return first;
+  return first - alpha_of(kept[n_columns() * n + i * hinges_.n_second + place], hinges_.second_cap[entry] * weight);
 }
 
 double FeatureSystem::alpha_of(double kept, double cap) const {
-  if (!(cap > 0.0)) return 0.0;
+  if (!(cap > least_cap)) return 0.0;
   return kept > 0.0 || shape_.is_squared ? kept : cap + kept;
 }
 
@@ -297,18 +322,11 @@ void FeatureSystem::add_vector(Tile& tile, Index vector, Index count, SystemSums
 }
 
 std::vector<double> FeatureSystem::beta() const {
-  const Index n = n_samples(), m = n_columns();
-  std::vector<double> out(n * m);
-  for (Index i = 0; i < n; ++i)
-    for (Index column = 0; column < m; ++column) {
-      const Index entry = column * hinges_.n_labels + samples_.label[i];
-      const double weight = samples_.weight.empty() ? 1.0 : samples_.weight[i];
-      const double* const kept = alpha_[static_cast<bool>(current_[vector_of(column)])].data();
-      double& beta = out[i * m + column];
-      beta = hinges_.sign[entry] * alpha_of(kept[column * n + i], hinges_.cap[entry] * weight);
-      const Index place = hinges_.n_second > 0 ? hinges_.second_place[entry] : -1;
-      if (place >= 0) beta -= alpha_of(kept[m * n + i * hinges_.n_second + place], hinges_.second_cap[entry] * weight);
-    }
+  const Index m = n_columns();
+  std::vector<double> out(n_samples() * m);
+  for (Index i = 0; i < n_samples(); ++i)
+    for (Index column = 0; column < m; ++column)
+      out[i * m + column] = beta_of(static_cast<bool>(current_[vector_of(column)]), i, column);
   return out;
 }
 

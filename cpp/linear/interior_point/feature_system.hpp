@@ -94,7 +94,8 @@ class FeatureSystem {
   void step_columns(Tile& tile, Index sample, Index count, std::vector<SystemSums>& sums);
   void step_column(Tile& tile, Index column, Index sample, Index count, HingeSums& sums);
   void step_second(Tile& tile, Index column, Index sample, Index count, HingeSums& sums);
-  double saved_by_difference(Index entry, double first, double second, double cap) const;
+  double linear_part(Index column, Index sample, Index count) const;
+  double beta_of(bool which, Index i, Index column) const;
   double alpha_of(double kept, double cap) const;
   void add_vector(Tile& tile, Index vector, Index count, SystemSums& sums);
   std::vector<SystemSums> empty_sums() const;

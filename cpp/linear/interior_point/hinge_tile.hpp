@@ -50,6 +50,7 @@ struct HingeTile {
 
 constexpr double way_to_bound = 0.99;   // the share of the way to a bound that a step may go
 constexpr double least_weight = 1e-10;  // keeps weights of hinges finite
+constexpr double least_cap = 1e-280;    // a hinge of a smaller one is none: 1 / alpha would not be finite
 
 /// 1 / v, from 1/alpha, 1/(c - alpha) and tau c.
 ORDSVM_INLINE double curvature_of(double slope, double by_alpha, double by_rest, double barrier) {
@@ -75,7 +76,7 @@ ORDSVM_INLINE HingeSums step_hinges(const HingeTile& h, Index count, const PathS
   double loss = 0.0, linear = 0.0, complementarity = 0.0, moved = 0.0, cut = 0.0, violation = 0.0;
 #pragma omp simd reduction(+ : loss, linear, complementarity, moved, cut) reduction(max : violation)
   for (Index t = 0; t < count; ++t) {
-    const double s = sign[t], exists = cap[t] > 0.0 ? 1.0 : 0.0, c = cap[t] > 0.0 ? cap[t] : 1.0;
+    const double s = sign[t], exists = cap[t] > least_cap ? 1.0 : 0.0, c = cap[t] > least_cap ? cap[t] : 1.0;
     const double slope = s * score[t] - offset[t], new_slope = slope + step.length * s * change[t];
     const double barrier = step.tau * c;
     double alpha, rest;
@@ -121,7 +122,7 @@ ORDSVM_INLINE HingeSums step_squared_hinges(const HingeTile& h, Index count, con
   double loss = 0.0, linear = 0.0, complementarity = 0.0, moved = 0.0, cut = 0.0, violation = 0.0;
 #pragma omp simd reduction(+ : loss, linear, complementarity, moved, cut) reduction(max : violation)
   for (Index t = 0; t < count; ++t) {
-    const double s = sign[t], exists = cap[t] > 0.0 ? 1.0 : 0.0, c = cap[t] > 0.0 ? cap[t] : 1.0;
+    const double s = sign[t], exists = cap[t] > least_cap ? 1.0 : 0.0, c = cap[t] > least_cap ? cap[t] : 1.0;
     const double bend = 0.5 / c, barrier = step.tau * c;
     const double distance = s * score[t] - offset[t], new_distance = distance + step.length * s * change[t];
     double alpha;

@@ -16,12 +16,13 @@ from ordsvm.estimators.certify import certify
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.nystroem_error import LeftOut, NystroemError, ScaledDual, bound_by_residuals
 from ordsvm.estimators.validation import check_kernel_parameters, check_seed, kernel_by_parameters
-from ordsvm.kernels import Kernel, NystroemMap, Precomputed
+from ordsvm.kernels import Kernel, NystroemMap, Polynomial, Precomputed
 from ordsvm.kernels.nystroem import RULES, draw_landmarks
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.solvers.solution import LinearSolution
 
+NEGATIVE_RESIDUAL = 1e-4  # share of the largest k(x, x) that rounding in float32 does not explain
 LEAST_LANDMARKS, LANDMARKS_BY_ROOT = 300, 4.0  # n_landmarks="auto" is at most the larger of 300 and 4√n
 SAMPLED_VALUES = 50_000_000  # of the kernel, for the estimate: all of them up to 7,071 samples
 LEAST_SAMPLED = 100  # rows
@@ -136,7 +137,7 @@ class NystroemFeatures(LinearMachine):
     def _error(self, fit: NystroemFit, solution: LinearSolution) -> NystroemError:
         residuals, primal = fit.residuals, solution.result.objective
         about = (float(residuals.mean()), float(residuals.max()))
-        if not self.kernel_.positive_semidefinite:
+        if not self._may_be_definite(fit):
             return NystroemError(*about, math.nan, math.nan, math.nan, 0)
         beta = solution.beta.array()
         dual, vectors = self._scaled_dual(fit, beta), _of_vectors(fit.task, beta)
@@ -144,6 +145,14 @@ class NystroemFeatures(LinearMachine):
         t, proven = dual.best(min(max(0.0, left_out.product), largest))
         excess = (primal - dual.best(largest)[1], primal - proven)
         return NystroemError(*about, *excess, 0.5 * t * t * left_out.standard_error, left_out.n_rows)
+
+    def _may_be_definite(self, fit: NystroemFit) -> bool:
+        """Not, where the kernel is known for that, or where features explain more of a sample than there is."""
+        kernel = self.kernel_
+        if isinstance(kernel, Polynomial) and (kernel.coef0 < 0 or kernel.degree != round(kernel.degree)):
+            return False
+        rounding = NEGATIVE_RESIDUAL * max(float(np.abs(fit.residuals).max()), kernel.largest(fit.samples))
+        return kernel.positive_semidefinite and float(fit.residuals.min()) >= -rounding
 
     def _scaled_dual(self, fit: NystroemFit, beta: Floats) -> ScaledDual:
         has_thresholds = isinstance(fit.task.table, ThresholdTable)
@@ -197,9 +206,9 @@ class NystroemFeatures(LinearMachine):
             Objectives, gap and violation, for the exact kernel.
         """
         proof = certify(self, X, y, sample_weight)
-        if not self.kernel_.positive_semidefinite:
-            raise ValueError("The kernel is not positive semidefinite: a gap proves nothing about it.")
         fit = self._retrace(X, y, sample_weight)
+        if not self._may_be_definite(fit):
+            raise ValueError("The kernel is not positive semidefinite: a gap proves nothing about it.")
         loss = self._losses_of(fit.task)
         beta = np.clip(self._beta.array(), *loss.bounds())
         vectors = _of_vectors(fit.task, beta)

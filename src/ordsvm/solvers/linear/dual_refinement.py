@@ -17,7 +17,7 @@ from ordsvm._typing import Floats
 from ordsvm.problem import Certificate
 from ordsvm.solvers.linear.losses import Losses, certificate
 
-MOST_VALUES = 1_000_000  # of the rows: more are left as they are
+MOST_VALUES = 300_000  # of the rows, once for every threshold: more are left as they are
 CORRECTIONS = 6
 CUTS = 16  # numbers of directions that are tried
 MOST_OF_THE_WAY = 0.9  # to a bound
@@ -47,8 +47,12 @@ def refined(X: Any, loss: Losses, start: tuple[Floats, Floats, Floats], threshol
     return best
 
 
-def can_be_refined(X: Any) -> bool:
-    return (isinstance(X, np.ndarray) or sp.issparse(X)) and X.shape[0] * X.shape[1] <= MOST_VALUES
+def can_be_refined(X: Any, n_thresholds: int) -> bool:
+    """Whether the rows are in memory, and so few that singular values take well below a second."""
+    if not (isinstance(X, np.ndarray) or sp.issparse(X)):
+        return False
+    n, d = X.shape
+    return n * n_thresholds * (d + n_thresholds) <= MOST_VALUES
 
 
 def _corrected(X: Floats, loss: Losses, at: tuple[Floats, Floats, Floats], thresholds: bool, intercept: bool) -> Floats:

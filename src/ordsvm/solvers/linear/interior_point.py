@@ -118,6 +118,10 @@ class FeatureTask:
         return isinstance(self.table, ThresholdTable)
 
     @property
+    def n_thresholds(self) -> int:
+        return self.table.cap.shape[1] if isinstance(self.table, ThresholdTable) else 0
+
+    @property
     def appends_one(self) -> bool:
         """Whether rows get a 1, for an intercept."""
         return self.intercept and not self.has_thresholds
@@ -189,7 +193,8 @@ class Path:
 
     @property
     def gap(self) -> float:
-        return max(0.0, self.primal - self.bound)
+        """A dual above the primal is rounding, and shows at least how much of that there is."""
+        return abs(self.primal - self.bound)
 
     @property
     def violation(self) -> float:
@@ -285,15 +290,19 @@ class FeatureNewton:
 
     def _may_need_refinement(self, rows: FeatureRows) -> bool:
         """Whether C ‖x‖² is so large that the rounding of α keeps Σβx from the weights."""
-        if rows.norms is None or not can_be_refined(rows.X):
+        if rows.norms is None or not can_be_refined(rows.X, max(1, self.task.n_thresholds)):
             return False
         return float(self.task.caps().max()) * float(np.max(rows.norms, initial=0.0)) >= LARGE * self.source.n_samples
 
     def run(self, biases: Floats, near: Neighbour | None = None) -> LinearSolution:
         """From weights 0 and these intercepts, or from a neighbour that is near."""
-        self._start(biases, near)
+        is_near = self._start(biases, near)
         with blas_threads(threads_for(self.n_weights, self.control.n_threads)):
             self._pass(watch=_Unhurried())
+            if is_near and near is not None and not near.foresaw(sum(path.primal for path in self.paths)):
+                self.paths = []
+                self._start(biases)
+                self._pass(watch=_Unhurried())
             while not self._ends():
                 self._pass(watch=self)
         return self._solution()
@@ -350,7 +359,8 @@ class FeatureNewton:
             return True
         allowed = self.control.tol * abs(proof.primal) / len(self.paths)
         shares = [0.5 * (allowed + self.control.tol * abs(path.primal)) for path in self.paths]
-        if self.X is not None and all(map(Path.is_held_by_rounding, self.paths, shares)) and self._refine():
+        is_held = self.X is not None and all(map(Path.is_held_by_rounding, self.paths, shares))
+        if is_held and self._refine():
             return True
         ready = [path.aim(share) for path, share in zip(self.paths, shares, strict=True)]
         if not all(ready):
@@ -376,8 +386,8 @@ class FeatureNewton:
         biases = self._biases()
         return Certificate(
             primal=primal,
-            dual=dual,
-            gap=max(0.0, primal - dual),
+            dual=primal - abs(primal - dual),
+            gap=abs(primal - dual),
             violation=max(path.violation for path in self.paths),
             thresholds=biases if self.task.has_thresholds else 0.0 - biases,
         )
@@ -422,17 +432,29 @@ class FeatureNewton:
         return beta
 
     def _with_rounding(self, proof: Certificate, variables: DualVariables, coef: Floats) -> Certificate:
-        """With the rounding of β, and of the sum w = Σβx, that the dual has by way of ½‖w‖²: the smaller gap is not
-        claimed. It shows where C ‖x‖² is above 1e16, which rows without norms have to stay below."""
-        if self.norms is None:
+        """With the rounding of β, and of the sum w = Σβx, that the dual has by way of ½‖w‖², and with that of scores in
+        the losses: the smaller gap is not claimed. It shows where C ‖x‖² is above 1e16, which rows without norms have
+        to stay below, and where C is large and the losses are near 0."""
+        if self.norms is None or not np.isfinite(proof.gap):
             return proof
         terms = np.sqrt(float(_sums_of_sizes(variables) ** 2 @ self.norms))
         shift = ROUNDINGS * np.finfo(float).eps * terms
         longest = float(np.sqrt(np.sum(coef**2)) + np.sqrt(2.0 * proof.gap))  # of Σβx
         error = float(shift * (longest + 0.5 * shift))
+        error += rounding_of_losses(self.task, self.norms, coef, proof.thresholds)
         if error <= NEGLIGIBLE * max(proof.gap, self.control.tol * proof.primal):
             return proof
         return replace(proof, dual=proof.dual - error, gap=proof.gap + error)
+
+
+def rounding_of_losses(task: FeatureTask, norms: np.ndarray, coef: Floats, biases: Floats) -> float:
+    """Of Σ c (o − s (w·x − b)) over hinges of small slack: scores have ε ‖x‖ ‖w‖. Squared losses of these are smaller
+    still."""
+    if task.squared:
+        return 0.0
+    longest = float(np.sqrt(np.max(norms, initial=0.0)))
+    scores = longest * np.sqrt(np.sum(coef**2, axis=0)).max(initial=0.0) + np.abs(biases).max(initial=0.0)
+    return ROUNDINGS * float(np.finfo(float).eps * task.caps().sum() * scores)
 
 
 class _Unhurried:

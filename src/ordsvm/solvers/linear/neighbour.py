@@ -18,6 +18,7 @@ from ordsvm.solvers.linear.feature_system import Point
 
 SPREAD = 2.0  # of the gap that weights of another C leave: for τ to start from
 FLOOR = 0.25  # of the gap that tol allows: τ starts from no less
+SURPRISE = 1.1  # times the objective that is expected: the weights are of other samples
 FAR = 0.5  # of the τ of a start from weights 0: beyond it that is as good
 
 
@@ -36,8 +37,7 @@ class Neighbour:
         reach: τ of a start from weights 0
         """
         norms = [point.squared_norm() for point in self.points]
-        primal = self.ratio * (self.primal - 0.5 * sum(norms)) + 0.5 * sum(norms)
-        allowed = tol * abs(primal) / len(norms)
+        allowed = tol * abs(self._expected()) / len(norms)
         left = max(0.0, self.ratio * self.gap / len(norms) - allowed)
         taus = [
             max(1e-12, FLOOR * allowed, SPREAD * (left + 0.5 * (self.ratio - 1.0) ** 2 * norm)) / (2.0 * cap)
@@ -47,3 +47,11 @@ class Neighbour:
         if len(taus) < len(norms) or not all(tau <= FAR * far for tau, far in zip(taus, reach, strict=True)):
             return []
         return list(zip(self.points, taus, strict=True))
+
+    def foresaw(self, primal: float) -> bool:
+        """Whether the objective at these weights is as expected; otherwise the samples are others."""
+        return primal <= SURPRISE * self._expected()
+
+    def _expected(self) -> float:
+        norm = 0.5 * sum(point.squared_norm() for point in self.points)
+        return self.ratio * (self.primal - norm) + norm

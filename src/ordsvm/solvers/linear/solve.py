@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,17 @@ from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.data.rows import RowsInMemory, RowSource
 from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.problem import Certificate
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
-from ordsvm.solvers.linear.interior_point import FeatureRows, FeatureTask, LinearInteriorPoint, solve_by_features
+from ordsvm.solvers.linear.interior_point import (
+    NEGLIGIBLE,
+    FeatureRows,
+    FeatureTask,
+    LinearInteriorPoint,
+    rounding_of_losses,
+    solve_by_features,
+)
 from ordsvm.solvers.linear.last_resort import Start, Ways, solve_with_last_resort
 from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.rank_dcd import Descent, RankDCD
@@ -119,11 +127,24 @@ def _solve(
                 machine.set_biases(first_biases(task.table, task.labels, task.weight, task.targets))
             return machine
 
-        return Descent(source, make, descent, control, began).run(start)
+        found = Descent(source, make, descent, control, began).run(start)
+        return _with_rounding(found, rounding_of_losses(task, norms, found.coef, found.intercept), control.tol)
 
     if most_passes is None:
         return descend(control, start, started)
     return solve_with_last_resort(Ways(descend, by_features), control, start, most_passes, started)
+
+
+def _with_rounding(found: LinearSolution, error: float, tol: float) -> LinearSolution:
+    """With the rounding of scores in the gap, where it shows: C is large there, and the losses are near 0."""
+    result = found.result
+    if not error > NEGLIGIBLE * max(result.gap, tol * result.objective):
+        return found
+    gap = result.gap + error
+    proof = Certificate(result.objective, result.objective - gap, gap, result.violation, found.intercept)
+    is_claimed = result.converged and not proof.relative_gap <= tol
+    status = "precision" if is_claimed else result.status
+    return replace(found, result=replace(result, gap=gap, relative_gap=proof.relative_gap, status=status))
 
 
 def _options(
@@ -174,11 +195,18 @@ def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, ta
     return np.clip(biases, -reach, reach)
 
 
+def _are_within(epsilon: Floats, targets: Floats, weight: Floats | None) -> bool:
+    """Whether all targets are in the tube around 0, where the optimum is 0."""
+    sizes = np.abs(targets) if weight is None else np.abs(targets)[weight > 0]
+    return bool(np.max(sizes, initial=0.0) <= np.min(epsilon, initial=np.inf))
+
+
 def start_of(task: FeatureTask) -> Floats:
     """Intercepts or thresholds that the interior-point method starts from."""
     if isinstance(task.table, ThresholdTable):
         return np.zeros(task.table.cap.shape[1])
-    if task.targets is None or not task.intercept:
+    targets = task.targets
+    if targets is None or not task.intercept or _are_within(task.table.epsilon, targets, task.weight):
         return np.zeros(task.table.n_lanes)
     return first_biases(task.table, task.labels, task.weight, task.targets)
 

@@ -10,7 +10,7 @@ What they give for every row, v, β, pull and push, is added up here.
                 where the core keeps one for every thread. An iteration costs n d² / 2 products and d³ / 6.
 
 The first iterations apply H, as few steps do there; from the first one whose steps take longer than H would, it is
-formed, if there are at most MOST_FORMED weights.
+formed, if all of them together have at most MOST_FORMED² numbers.
 
 Preconditioner   D + X_S'diag(v_S)X_S, S the rows with the largest v‖x‖², D the diagonal of the rest, inverted by
                  Woodbury's formula: towards the end few rows have large v, those near their margin. More rows are in
@@ -40,7 +40,7 @@ from ordsvm._typing import Floats
 from ordsvm.solvers.linear.feature_system import Point, System
 
 WIDE = 1500  # weights from which BLAS adds up H faster than the core, whose panel is then longer than its caches
-MOST_FORMED = 5000  # weights up to which H is formed: 200 MB, and Cholesky's method takes seconds
+MOST_FORMED = 5000  # its square: the numbers up to which H of all weight vectors are formed, 200 MB
 SUM_BYTES, PRODUCT_BYTES = 32 << 20, 2 << 20  # of row blocks as doubles: for dsyrk, and to be read twice from a cache
 HEAVY_ROWS, HEAVY_BY_STEPS = 1000, 20  # of the preconditioner: at most, and for every step of the last iteration
 MOST_STEPS = 500  # of conjugate gradients
@@ -102,7 +102,7 @@ class WideSystem:
         n, d = rows.X.shape[0], rows.n_weights
         forming, product = n * d * (d + 0.0) + d**3 / 3, 4.0 * PRODUCT * rows.n_values
         self.break_even = forming / product  # steps of conjugate gradients that take as long as H
-        self.may_form, self.forms = d <= MOST_FORMED, False
+        self.may_form, self.forms = self.n_vectors * d * d <= MOST_FORMED**2, False
         self.rows_read = 0
         self.n_steps = [0] * self.n_vectors  # of conjugate gradients, in the last iteration
         self._watch: _core.LinearWatch | None = None

@@ -20,7 +20,8 @@ def rows(name: str) -> dict[str, dict[str, Any]]:
 def shown(text: str) -> str:
     r"""`file | claim | format | field`, of which the last two may be left out, as the number it stands for.
 
-    In a table `\|` takes the place of `|`. `least of WORDS` and `most of WORDS` are those of all claims with these words.
+    In a table `\|` takes the place of `|`. `least of WORDS` and `most of WORDS` are those of all claims with these
+    words.
     """
     name, claim, *rest = (part.strip() for part in text.replace("\\|", "|").split(" | "))
     layout, field = (rest + ["", ""])[:2]

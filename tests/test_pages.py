@@ -69,6 +69,17 @@ def test_figures_of_pages_are_there():
             assert shown(" ".join(text.split())), page
 
 
+def test_figures_of_several_claims_and_in_tables(monkeypatch):
+    rows = {"a: passes": {"figure": 8, "seconds": 3.0}, "b: passes": {"figure": 24, "seconds": 1.0}, "b": {"figure": 9}}
+    monkeypatch.setattr("figures.rows", lambda name: rows)
+    assert shown("tall | least of passes") == "8"
+    assert shown(r"tall \| most of passes \| .1f") == "24.0"
+    assert shown("tall | most of passes | .0f | seconds") == "3"
+    for claim in ("passes", "least of steps"):
+        with pytest.raises(KeyError, match="no claim"):
+            shown(f"tall | {claim}")
+
+
 def messages():
     """All texts of the library, with … for what is filled in."""
     for file in sorted((ROOT / "src").rglob("*.py")):

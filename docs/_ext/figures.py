@@ -18,13 +18,23 @@ def rows(name: str) -> dict[str, dict[str, Any]]:
 
 
 def shown(text: str) -> str:
-    """`file | claim | format | field`, of which the last two may be left out, as the number it stands for."""
-    name, claim, *rest = (part.strip() for part in text.split(" | "))
+    r"""`file | claim | format | field`, of which the last two may be left out, as the number it stands for.
+
+    In a table `\|` takes the place of `|`. `least of WORDS` and `most of WORDS` are those of all claims with these
+    words.
+    """
+    name, claim, *rest = (part.strip() for part in text.replace("\\|", "|").split(" | "))
     layout, field = (rest + ["", ""])[:2]
-    found = rows(name)
-    if claim not in found:
+    which, _, words = claim.partition(" of ")
+    extreme = {"least": min, "most": max}.get(which)
+    found = [row for key, row in rows(name).items() if (words in key if extreme else claim == key)]
+    if not found:
         raise KeyError(f"benchmarks/results/{name}.json has no claim {claim!r}")
-    value: Any = found[claim]
-    for key in (field or "figure").split("."):
-        value = value[key]
-    return format(value, layout or ".3g")
+    values = [_field(row, field or "figure") for row in found]
+    return format(extreme(values) if extreme else values[0], layout or ".3g")
+
+
+def _field(row: Any, path: str) -> Any:
+    for key in path.split("."):
+        row = row[key]
+    return row

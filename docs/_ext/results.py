@@ -2,8 +2,9 @@
 
     {result}`peers | svor-california-5000-C1: training, REDSVM (skordinal) / ours | .0f`
 
-is the figure of that claim, by that format; a fourth part names another field of the row. The directive `results` makes
-a table of all claims of a file, `benchmark-pages` one section for every file.
+is the figure of that claim, by that format; a fourth part names another field of the row; `least of` and `most of` some
+words take all claims with these. The directive `results` makes a table of all claims of a file, `benchmark-pages` one
+section for every file.
 """
 
 from __future__ import annotations

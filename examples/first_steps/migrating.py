@@ -23,7 +23,8 @@ from ordsvm.metrics import mean_absolute_error, mean_zero_one_error
 X, y = load_diabetes_ranks()
 
 # %%
-# ``SVC`` here is scikit-learn's by name, parameters and answers.
+# ``SVC`` here has the defaults of scikit-learn's, and its answers to within ``tol``. There is no
+# ``shrinking``, ``probability`` or ``random_state``.
 
 scaled = StandardScaler().fit_transform(X)
 ours, theirs = SVC(gamma=0.05, tol=1e-5).fit(scaled, y), svm.SVC(gamma=0.05, tol=1e-5).fit(scaled, y)

@@ -2,8 +2,8 @@
 Many rows of few features
 =========================
 
-Two hundred thousand rows of ten features. Newton's method on the weights reads the rows ten to twenty times, whatever
-C; coordinate descent reads them more often the larger C is.
+Two hundred thousand rows of ten features. Newton's method on the weights reads the rows one to three dozen times;
+coordinate descent reads them more often the larger C is.
 """
 
 import matplotlib.pyplot as plt

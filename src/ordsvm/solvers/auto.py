@@ -77,7 +77,7 @@ class LinearRows(NamedTuple):
     def prefers_features(self) -> bool:
         """Whether the interior-point method is expected to end before coordinate descent does.
 
-        An iteration costs d²/2 products a row and weight vector, and there are about ten, whatever C. A pass of
+        An iteration costs d²/2 products a row and weight vector, and there are one to three dozen. A pass of
         coordinate descent costs a few operations a value; how many there are grows with C ‖x‖². Of many features, both
         the passes and the steps of conjugate gradients that an iteration takes do. Nanoseconds a row.
         """

@@ -58,13 +58,13 @@ ROUNDINGS = 4.0  # of β, of a product and of sums, in which those of single ter
 
 @dataclass(frozen=True)
 class LinearInteriorPoint:
-    """An interior-point method whose unknowns are the weights of the features: few iterations, whatever C.
+    """An interior-point method whose unknowns are the weights of the features: few iterations, also at large C.
 
     For many rows with up to some thousand features. Every iteration reads the rows once and adds up (d + m)² numbers,
-    however many hinges, ranks or classes there are; about ten iterations end at a relative gap of 1e-3, about twenty
-    at 1e-6. From 1,500 features on, in memory, conjugate gradients take the place of these sums where that is faster,
-    and always beyond 5,000 features: each of their steps is one more read. It has no options. With `warm_start` it
-    starts from the last weights where samples are as many as then.
+    however many hinges, ranks or classes there are; for C from 0.01 to 100 on eleven sets, at most 24 iterations ended
+    at a relative gap of 1e-3, 41 at 1e-6. From 1,500 features on, in memory, conjugate gradients take the place of
+    these sums where that is faster, and always beyond 5,000 features: each of their steps is one more read. It has no
+    options. With `warm_start` it starts from the last weights where samples are as many as then.
 
     Attributes
     ----------

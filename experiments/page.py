@@ -31,7 +31,6 @@ is made by `python -m experiments page`; `python -m experiments` lists the items
 Ours are **bold** where the mean is more than two of the paper's standard deviations off; \\* marks means that are
 significantly worse than the best of their line (Wilcoxon's rank sum test, p < 0.01), as in the paper; – is a number
 that the paper does not have or that was not measured."""
-VERDICTS = ("holds", "does not hold", "could not be tested")
 
 
 def write() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments import drawing, results, sides
+from experiments.claims import UNDECIDED
 from experiments.items import HERE, PAPERS
 
 
@@ -68,11 +69,11 @@ def _verdicts(axis: Any) -> None:
     path = HERE / "claims.json"
     claims = json.loads(path.read_text())["claims"] if path.is_file() else []
     left = np.zeros(len(PAPERS))
-    verdicts = {"holds": "C2", "does not hold": "C3", "could not be tested": "0.7"}
-    for verdict, colour in verdicts.items():
+    colours = {"holds": "C2", "holds in part": "C8", "does not hold": "C3", "could not be tested": "0.6", None: "0.85"}
+    for verdict, colour in colours.items():
         counts = np.array([sum(c["paper"] == paper and c["verdict"] == verdict for c in claims) for paper in PAPERS])
-        axis.barh(PAPERS, counts, left=left, color=colour, label=f"{verdict}: {counts.sum()}")
+        axis.barh(PAPERS, counts, left=left, color=colour, label=f"{verdict or UNDECIDED}: {counts.sum()}")
         left += counts
     axis.invert_yaxis()
-    axis.set(title="claims of the papers", xlabel="claims")
-    axis.legend(fontsize=7)
+    axis.set(title="claims of the papers", xlabel="claims", xlim=(0, 1.55 * left.max()))
+    axis.legend(fontsize=7, loc="lower right")

@@ -48,6 +48,8 @@ def _deviations(axis: Any, paper: str, item: str) -> None:
 
 def _errors(axis: Any, paper: str, items: tuple[str, ...]) -> None:
     """Ours against the paper's, both errors, on the sets that are available."""
+    from matplotlib.ticker import NullLocator
+
     theirs, ours = results.expected(paper)["items"], results.read(paper)["items"]
     highest = 1.0
     for place, item in enumerate(items):
@@ -60,6 +62,9 @@ def _errors(axis: Any, paper: str, items: tuple[str, ...]) -> None:
             highest = max(highest, float(np.max(points)))
     axis.plot([0.3, highest], [0.3, highest], color="0.6", lw=0.8)
     axis.set(title=f"{paper}: MAE and MSE", xlabel="paper", ylabel="ours")
+    for one in (axis.xaxis, axis.yaxis):
+        one.set_ticks((0.3, 0.5, 1.0, 2.0, 4.0), ("0.3", "0.5", "1", "2", "4"))
+        one.set_minor_locator(NullLocator())
     if axis.get_legend_handles_labels()[0]:
         axis.legend(fontsize=7)
 

@@ -71,6 +71,8 @@ def summary(done: Records, scope: Scope) -> Outcome:
     about = "share of the draws with crossed thresholds of SLA in which EXC has equal ones"
     cells.append({"method": "EXC", "metric": about, "value": float(np.mean(tied)) if tied else None})
     made = {"data": DATA, "protocol": PROTOCOL, "draws": len(found), "first_crossed": crossed[0] if crossed else None}
+    settings = {"samples used": SAMPLES, "kappa": KAPPA, "C": C}
+    cells += [{"metric": name, "value": value} for name, value in settings.items()]
     return made | {"cells": cells if found else []}
 
 

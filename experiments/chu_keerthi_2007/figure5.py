@@ -98,10 +98,12 @@ def summary(done: Records, scope: Scope) -> Outcome:
     cells: list[Outcome] = []
     for solver in ("", ", SMO", ", authors"):
         cells += _cells(whole, solver)
+    settings = {"kappa": KAPPA, "C": C, "epsilon of SVR": EPSILON, "training sets": len(SIZES)}
+    settings |= {"smallest training set": SIZES[0], "largest training set": SIZES[-1]}
     return {
         "data": DATA,
         "protocol": PROTOCOL,
-        "cells": cells,
+        "cells": cells + [{"metric": name, "value": value} for name, value in settings.items() if cells],
         "seconds": {f"{m}, {b}": s for (m, b), s in curves.items() if s},
     }
 

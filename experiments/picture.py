@@ -30,7 +30,7 @@ def _deviations(axis: Any, paper: str, item: str) -> None:
     theirs, ours = results.expected(paper)["items"].get(item), results.read(paper)["items"].get(item)
     if not theirs or not ours:
         return
-    made = [pair for pair in sides.pairs(theirs["cells"], ours["cells"]) if pair.distance is not None]
+    made = [pair for pair in sides.pairs(theirs["cells"], ours["cells"]) if pair.agrees is not None]
     datasets = list(dict.fromkeys(pair.about["dataset"] for pair in made))
     columns = list(dict.fromkeys((pair.about["method"], pair.about["metric"]) for pair in made))
     axis.axhspan(-sides.DEVIATIONS, sides.DEVIATIONS, color="0.9")

@@ -63,9 +63,22 @@ class Table:
 
     def summary(self, done: Records, scope: Scope) -> Outcome:
         cells = [cell for name in DATA_SETS for cell in self._cells(name, done, scope.trials)]
-        nearest = list(self._nearest_points(done))
+        nearest, beyond = list(self._nearest_points(done)), list(self._beyond(done))
         made = {"data": DATA, "protocol": PROTOCOL, "cells": cells, "explanations": EXPLANATIONS}
-        return made | {"nearest_points": nearest, "remarks": remarks(cells, nearest)}
+        return made | {"nearest_points": nearest, "beyond": beyond, "remarks": remarks(beyond, nearest)}
+
+    def _beyond(self, done: Records) -> Iterator[Outcome]:
+        """Of sets tuned once: the parameters outside the first grid's region, and what the best inside has."""
+        for name in (name for name, data in DATA_SETS.items() if data.is_tuned_once):
+            for method in self.methods:
+                for metric, points in Tuning(Column(name, self.bins, method)).searched(done).items():
+                    best = protocol.best_point(points, metric)
+                    inside = [p for p in points if is_inside(p["point"])]
+                    if not is_inside(best):
+                        about = {"dataset": name, "method": method, "metric": metric}
+                        about |= {"C": best["C"], "kappa": 2 * best["gamma"]}
+                        lowest = {"error": least(points, metric), "error_inside": least(inside, metric)}
+                        yield about | lowest
 
     def _nearest_points(self, done: Records) -> Iterator[Outcome]:
         """Of sets tuned once: the point of the first grid whose errors on the folds are nearest to all of the paper's.
@@ -175,6 +188,14 @@ class Tuning:
             chosen[metric] = protocol.best_point(first + second, metric)
         return chosen
 
+    def searched(self, done: Records) -> dict[str, list[Outcome]]:
+        """All points of both stages, by the error that is sought; empty before all parts have ended."""
+        first, centres = self.first_stage(done), self._centres(done)
+        if first is None or centres is None or self.points(done) is None:
+            return {}
+        second = {m: self._stage(done, _named("fine", centre), fine_grid(centre)) for m, centre in centres.items()}
+        return {metric: first + (found or []) for metric, found in second.items()}
+
     def first_stage(self, done: Records) -> list[Outcome] | None:
         return self._stage(done, "coarse", protocol.first_grid(self.column.method))
 
@@ -206,16 +227,27 @@ class Tuning:
         return 5.0 * heavier * (DATA_SETS[self.column.name].n_training / 6000) ** 2
 
 
-def remarks(cells: Sequence[Outcome], nearest: Sequence[Outcome]) -> list[str]:
+def is_inside(point: Point) -> bool:
+    return bool(LEAST <= point["C"] <= MOST and LEAST <= 2 * point["gamma"] <= MOST)
+
+
+def least(points: Sequence[Outcome], metric: str) -> float:
+    return min(mean(point[metric]) for point in points)
+
+
+def remarks(beyond: Sequence[Outcome], nearest: Sequence[Outcome]) -> list[str]:
     """What the tables do not show: where the search left the first grid, and which of its points are like the paper."""
     found = []
-    beyond = [
-        f"{c['dataset']} {c['method']} {c['metric']} (C = {c['C']:,.5g}, kappa = {2 * c['gamma']:.2g})"
-        for c in cells
-        if "C" in c and not (LEAST <= c["C"] <= MOST and LEAST <= 2 * c["gamma"] <= MOST)
+    places = [
+        f"{p['dataset']} {p['method']} {p['metric']} (C = {p['C']:,.5g}, kappa = {p['kappa']:.2g}; {p['error']:.4f}, "
+        f"inside {p['error_inside']:.4f})"
+        for p in beyond
     ]
-    if beyond:
-        found.append(f"The second grid reaches beyond 10^-3 to 10^3; parameters found there: {'; '.join(beyond)}.")
+    if places:
+        found.append(
+            "The second grid reaches beyond 10^-3 to 10^3; parameters found there, with their errors on the folds and "
+            f"the least inside: {'; '.join(places)}."
+        )
     if nearest:
         points = [
             f"{p['dataset']} C = {p['C']:g}, kappa = {p['kappa']:g}, at most {p['largest_difference']:.3f} off"

@@ -54,8 +54,3 @@ def halves(X: np.ndarray, y: np.ndarray, seed: int, n_training: int) -> tuple[np
     order = np.random.default_rng(seed).permutation(len(y))
     first, second = order[:n_training], order[n_training : n_training + 2000]
     return X[first], y[first], X[second], y[second]
-
-
-def slope(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """The exponent of the costs by least squares on logarithms."""
-    return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])

@@ -23,15 +23,15 @@ SETTINGS = "Numbers of the set-up, without a measured counterpart; they are in e
 INTRODUCTION = """\
 # The laboratory
 
-What five papers claim, and what this library measured: every table and figure by its item of `experiments/`, the
-paper's numbers (`expected.json`, with pages) beside ours (`results.json`, with data, protocol and versions). This page
-is made by `python -m experiments page`; `python -m experiments` lists the items, and
+What five papers show, and what this library measured of it: tables and figures by their items of `experiments/`, the
+paper's numbers (`expected.json`, with pages) beside ours (`results.json`, with data, protocol and versions). {missing}
+This page is made by `python -m experiments page`; `python -m experiments` lists the items, and
 `python -m experiments PAPER ITEM` measures what is missing of one.
 
-Ours are **bold** where the mean is more than two of the paper's standard deviations off; \\* marks means that are
-significantly worse than the best of their line (Wilcoxon's rank sum test, p < 0.01), as in the paper; – is a number
-that the paper does not have or that was not measured."""
-VERDICTS = ("holds", "does not hold", "could not be tested")
+Heads of columns have the numbers of trials. Ours are **bold** where a mean of five trials or more is more than two of
+the paper's standard deviations off, which is a weak test of means: distances in standard errors of the difference are
+given below the tables. \\* marks means that are significantly worse than the best of their line (Wilcoxon's rank sum
+test, p < 0.01), as in the paper; – is a number that the paper does not have or that was not measured."""
 
 
 def write() -> None:
@@ -42,10 +42,23 @@ def write() -> None:
 
 
 def text() -> str:
-    parts = [INTRODUCTION, "![Paper and ours](laboratory.png)"] if PICTURE.is_file() else [INTRODUCTION]
+    parts = [INTRODUCTION.format(missing=_unmeasured())]
+    if PICTURE.is_file():
+        parts.append("![Paper and ours](laboratory.png)")
     for paper in PAPERS:
         parts += _paper(paper)
     return "\n\n".join([*parts, CLAIMS]) + "\n"
+
+
+def _unmeasured() -> str:
+    """Items that have a plan but no result."""
+    missing = [
+        f"{paper} {item}"
+        for paper in PAPERS
+        for item in items_of(paper)
+        if item in results.expected(paper)["items"] and item not in results.read(paper)["items"]
+    ]
+    return f"Not measured yet are {len(missing)} of them: {', '.join(missing)}." if missing else ""
 
 
 def _paper(paper: str) -> Iterator[str]:
@@ -54,10 +67,13 @@ def _paper(paper: str) -> Iterator[str]:
         return
     yield f"## {paper}"
     yield f"{theirs['paper']}. [Claims, protocols, differences](../experiments/{paper}/README.md)"
-    for item in dict.fromkeys([*theirs["items"], *ours["items"]]):
+    measured = {item: ours["items"][item] for item in (*theirs["items"], *ours["items"]) if item in ours["items"]}
+    for item in dict.fromkeys([*theirs["items"], *measured]):
         if item == "claims":  # on docs/claims.md
             continue
         yield from _item(paper, item, theirs["items"].get(item, {}), ours["items"].get(item))
+        if item in measured:
+            yield from _about(paper, item, measured)
 
 
 def _item(paper: str, item: str, theirs: dict[str, Any], ours: dict[str, Any] | None) -> Iterator[str]:
@@ -66,14 +82,26 @@ def _item(paper: str, item: str, theirs: dict[str, Any], ours: dict[str, Any] | 
     if ours is None:
         yield UNAVAILABLE.get((paper, item)) or ("Not measured yet." if item in items_of(paper) else SETTINGS)
         return
-    made, missing = sides.available(sides.pairs(theirs.get("cells", []), ours["cells"]))
+    trials = {"trials": theirs["trials"]} if "trials" in theirs else {}
+    cells = [trials | cell for cell in theirs.get("cells", [])]
+    made, missing = sides.available(sides.pairs(cells, ours["cells"]))
     yield sides.markdown(*(sides.pivot(made) if sides.is_table(made) else sides.listed(made)))
     yield from _agreement(made, ours.get("explanations", {}))
     if lines := sides.orders(made) if sides.is_table(made) else []:
         yield "Order of the methods, best first:\n\n" + "\n".join(f"- {line}" for line in lines)
     if missing:
         yield f"Not measured here, for want of the data or of time: {', '.join(missing)}."
-    yield f"{_trials(ours['cells'])}Data: {ours['data']} Protocol: {_in_words(ours['protocol'])}"
+    yield from ours.get("remarks", [])
+
+
+def _about(paper: str, item: str, ours: dict[str, Any]) -> Iterator[str]:
+    """Data and protocol, once for all items of a paper that have the same, and the picture."""
+    texts = []
+    for key in ("data", "protocol"):
+        first = next(name for name in ours if ours[name][key] == ours[item][key])
+        same = f"as in {first}." if first != item else _in_words(ours[item][key])
+        texts.append(f"{key.capitalize()}: {same}")
+    yield _trials(ours[item]["cells"]) + " ".join(texts)
     if (HERE / paper / f"{item}.png").is_file():
         yield f"![{item}](../experiments/{paper}/{item}.png)"
 
@@ -101,11 +129,21 @@ def _agreement(made: list[Pair], explanations: dict[str, str]) -> Iterator[str]:
         own = [pair for pair in judged if pair.about.get("method", "all") == method]
         counts.append(f"{method} {sum(bool(pair.agrees) for pair in own)} of {len(own)}")
     yield f"Within two of the paper's standard deviations: {', '.join(counts)} cells."
+    errors = [abs(pair.standard_errors) for pair in judged if pair.standard_errors is not None]
+    if errors:
+        near = sum(error <= sides.DEVIATIONS for error in errors)
+        yield f"Within two standard errors of the difference of the means: {near} of {len(errors)} cells."
     missed = [pair for pair in judged if not pair.agrees]
     for dataset in dict.fromkeys(pair.about.get("dataset", "") for pair in missed):
         cells = ", ".join(
-            f"{pair.about.get('method', '')} {pair.about['metric']} {pair.distance:+.1f}"
+            f"{pair.about.get('method', '')} {pair.about['metric']} {_distances(pair)}"
             for pair in missed
             if pair.about.get("dataset", "") == dataset
         )
-        yield f"- {dataset} (deviations off: {cells}): {explanations.get(dataset, 'unexplained.')}"
+        why = explanations.get(dataset, "unexplained.")
+        yield f"- {dataset} (deviations off, standard errors in brackets: {cells}): {why}"
+
+
+def _distances(pair: Pair) -> str:
+    errors = "" if pair.standard_errors is None else f" ({pair.standard_errors:+.1f})"
+    return f"{pair.distance:+.1f}{errors}"

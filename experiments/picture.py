@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments import drawing, results, sides
+from experiments.claims import UNDECIDED
 from experiments.items import HERE, PAPERS
 
 
@@ -29,7 +30,7 @@ def _deviations(axis: Any, paper: str, item: str) -> None:
     theirs, ours = results.expected(paper)["items"].get(item), results.read(paper)["items"].get(item)
     if not theirs or not ours:
         return
-    made = [pair for pair in sides.pairs(theirs["cells"], ours["cells"]) if pair.distance is not None]
+    made = [pair for pair in sides.pairs(theirs["cells"], ours["cells"]) if pair.agrees is not None]
     datasets = list(dict.fromkeys(pair.about["dataset"] for pair in made))
     columns = list(dict.fromkeys((pair.about["method"], pair.about["metric"]) for pair in made))
     axis.axhspan(-sides.DEVIATIONS, sides.DEVIATIONS, color="0.9")
@@ -47,6 +48,8 @@ def _deviations(axis: Any, paper: str, item: str) -> None:
 
 def _errors(axis: Any, paper: str, items: tuple[str, ...]) -> None:
     """Ours against the paper's, both errors, on the sets that are available."""
+    from matplotlib.ticker import NullLocator
+
     theirs, ours = results.expected(paper)["items"], results.read(paper)["items"]
     highest = 1.0
     for place, item in enumerate(items):
@@ -59,6 +62,9 @@ def _errors(axis: Any, paper: str, items: tuple[str, ...]) -> None:
             highest = max(highest, float(np.max(points)))
     axis.plot([0.3, highest], [0.3, highest], color="0.6", lw=0.8)
     axis.set(title=f"{paper}: MAE and MSE", xlabel="paper", ylabel="ours")
+    for one in (axis.xaxis, axis.yaxis):
+        one.set_ticks((0.3, 0.5, 1.0, 2.0, 4.0), ("0.3", "0.5", "1", "2", "4"))
+        one.set_minor_locator(NullLocator())
     if axis.get_legend_handles_labels()[0]:
         axis.legend(fontsize=7)
 
@@ -68,11 +74,11 @@ def _verdicts(axis: Any) -> None:
     path = HERE / "claims.json"
     claims = json.loads(path.read_text())["claims"] if path.is_file() else []
     left = np.zeros(len(PAPERS))
-    verdicts = {"holds": "C2", "does not hold": "C3", "could not be tested": "0.7"}
-    for verdict, colour in verdicts.items():
+    colours = {"holds": "C2", "holds in part": "C8", "does not hold": "C3", "could not be tested": "0.6", None: "0.85"}
+    for verdict, colour in colours.items():
         counts = np.array([sum(c["paper"] == paper and c["verdict"] == verdict for c in claims) for paper in PAPERS])
-        axis.barh(PAPERS, counts, left=left, color=colour, label=f"{verdict}: {counts.sum()}")
+        axis.barh(PAPERS, counts, left=left, color=colour, label=f"{verdict or UNDECIDED}: {counts.sum()}")
         left += counts
     axis.invert_yaxis()
-    axis.set(title="claims of the papers", xlabel="claims")
-    axis.legend(fontsize=7)
+    axis.set(title="claims of the papers", xlabel="claims", xlim=(0, 1.55 * left.max()))
+    axis.legend(fontsize=7, loc="lower right")

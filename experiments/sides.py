@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ Cell = dict[str, Any]
 
 IDENTITY = ("dataset", "task", "bins", "share", "size", "method", "metric", "key")
 DEVIATIONS = 2.0  # of the paper's, within which a mean agrees
+FEWEST = 5  # trials of a mean that is judged
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,19 @@ class Pair:
 
     @property
     def agrees(self) -> bool | None:
-        return None if self.distance is None else bool(abs(self.distance) <= DEVIATIONS)
+        """None where ours is a mean of too few trials as well."""
+        if self.distance is None or (self.ours or {}).get("trials", FEWEST) < FEWEST:
+            return None
+        return bool(abs(self.distance) <= DEVIATIONS)
+
+    @property
+    def standard_errors(self) -> float | None:
+        """The difference of the means in its standard error; None where trials or spreads are missing."""
+        both = [cell for cell in (self.paper, self.ours) if cell and cell.get("trials") and is_number(cell.get("sd"))]
+        if len(both) < 2 or self.distance is None:
+            return None
+        error = math.sqrt(sum(cell["sd"] ** 2 / cell["trials"] for cell in both))
+        return float((both[1]["value"] - both[0]["value"]) / error) if error > 0 else None
 
 
 def is_number(value: Any) -> bool:
@@ -101,7 +115,10 @@ def pivot(made: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
     for pair in made:
         name = tuple(str(pair.about[key]) for key in ("dataset", "task", "size", "metric") if key in pair.about)
         lines.setdefault(name, {})[pair.about["method"]] = pair
-    header = ["data set", "", *(column for method in methods for column in (f"{method}: paper", "ours"))]
+    header = ["data set", ""]
+    for method in methods:
+        own = [pair for pair in made if pair.about["method"] == method]
+        header += [f"{method}: paper{_trials(p.paper for p in own)}", f"ours{_trials(p.ours for p in own)}"]
     cells = []
     for name, row in sorted(lines.items(), key=lambda entry: _place(entry[0][-1], made)):
         line = [", ".join(name[:-1]), name[-1]]
@@ -110,6 +127,12 @@ def pivot(made: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
             line += [written(found.paper if found else None), _marked(found)]
         cells.append(line)
     return header, cells
+
+
+def _trials(cells: Iterable[Cell | None]) -> str:
+    """The numbers of trials behind the means of a column."""
+    counts = sorted({cell["trials"] for cell in cells if cell and "trials" in cell})
+    return f", {'–'.join(map(str, dict.fromkeys((counts[0], counts[-1]))))}" if counts else ""
 
 
 def _place(metric: str, made: Sequence[Pair]) -> int:
@@ -133,4 +156,5 @@ def listed(made: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     rule = ["---"] * len(header)
-    return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])
+    escaped = [[cell.replace("|", "\\|") for cell in line] for line in (header, rule, *lines)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in escaped)

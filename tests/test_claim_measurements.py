@@ -1,13 +1,12 @@
 """The small measurements behind experiments/claims.json: what they compute, on problems without data files."""
 
 import numpy as np
-import pytest
 
 from experiments.chu_keerthi_2007 import claims as chu_keerthi
 from experiments.gu_2018.algorithm2 import accelerated_descent
 from experiments.gu_2020 import claims as gu_2020
 from experiments.items import Scope
-from experiments.measures import cells_of, item, key_of, random_ranks, slope
+from experiments.measures import cells_of, item, key_of, random_ranks
 from experiments.shi_2021.claims import decision_regions
 from experiments.shi_2021.first_dcd import complementary
 from ordsvm import LinearNPSVOR
@@ -39,10 +38,6 @@ def test_random_ranks_are_all_there_and_the_same_again():
     assert np.bincount(y, minlength=4).min() >= 2
     assert np.array_equal(y, random_ranks(3)[1])
     assert X.shape == (40, 3)
-
-
-def test_slope_is_the_exponent():
-    assert slope((10, 20, 40), (7.0, 28.0, 112.0)) == pytest.approx(2.0)
 
 
 def test_sizes_and_kernels_are_as_computed_by_hand():

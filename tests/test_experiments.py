@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import page
+from experiments import page, sides
 from experiments.items import PAPERS, Scope, Unit, items_of
 from experiments.records import RecordFile
 from experiments.runner import Limits, planned, run
@@ -61,6 +61,21 @@ def test_units_have_keys_of_their_own(paper):
         units = list(item.units({}, Scope(2)))
         assert len({unit.key for unit in units}) == len(units), name
         assert any(unit.arguments is not None for unit in units) or not units, name
+
+
+def test_means_of_few_trials_are_not_judged():
+    paper = [{"dataset": "a", "method": "EXC", "metric": "mae", "value": 1.0, "sd": 0.1, "trials": 20}]
+    for trials, text in ((1, "2"), (5, "**2 ± 0.200**")):
+        ours = [paper[0] | {"value": 2.0, "trials": trials} | ({"sd": 0.2} if trials > 1 else {"sd": None})]
+        header, lines = sides.pivot(sides.pairs(paper, ours))
+        assert header[2:] == ["EXC: paper, 20", f"ours, {trials}"]
+        assert lines[0][-1] == text
+    (pair,) = sides.pairs(paper, ours)
+    assert pair.standard_errors == pytest.approx(1.0 / (0.01 / 20 + 0.04 / 5) ** 0.5)
+
+
+def test_bars_in_cells_do_not_break_a_table():
+    assert sides.markdown(["what"], [["O(|A|)"]]).splitlines()[-1] == r"| O(\|A\|) |"
 
 
 def test_the_page_is_that_of_the_results():

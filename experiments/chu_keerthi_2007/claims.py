@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from benchmarks import datasets
-from experiments.measures import Figures, item, random_ranks, slope
-from ordsvm import SMO, SVC, SVOREX, SVORIM, SVR, ShashuaLevinSVOR
+from experiments.measures import Figures, item, random_ranks
+from ordsvm import SMO, SVC, SVOREX, SVORIM, ShashuaLevinSVOR
 from ordsvm.formulations import svorex, svorim
 from ordsvm.kernels import RBF
 from ordsvm.solvers import Control, KernelMatrix, solve
@@ -129,33 +127,6 @@ def most_violating_pairs(quick: bool) -> Figures:
     return {"runs": runs, "runs that did not converge": failed}
 
 
-def cost_by_size(quick: bool) -> Figures:
-    """Figure 5 by SMO with the most violating pair: california, kappa = 1, C = 100, tol 1e-3, one thread.
-
-    CPU seconds of a fit, the lower of two; exponents by least squares on logarithms; ratios at the largest size.
-    """
-    counts = (100, 200, 400) if quick else (200, 400, 800, 1600, 3200)
-    seconds: dict[tuple[str, int], list[float]] = {}
-    for bins in (5, 10):
-        X, y = datasets.ordinal("california_housing", ranks=bins)
-        for n in counts:
-            for name, kind in (("EXC", SVOREX), ("IMC", SVORIM), ("SVR", SVR)):
-                options = {"C": 100.0, "gamma": 0.5, "solver": SMO(selection="mvp"), "n_threads": 1, "cache_size": 500}
-                spent = []
-                for _ in range(2):
-                    began = time.process_time()
-                    kind(**options).fit(X[:n], y[:n])
-                    spent.append(time.process_time() - began)
-                seconds.setdefault((name, bins), []).append(min(spent))
-    figures = {f"exponent of {name}, {bins} bins": slope(counts, spent) for (name, bins), spent in seconds.items()}
-    last = {key: spent[-1] for key, spent in seconds.items()}
-    for bins in (5, 10):
-        figures[f"seconds of EXC / of SVR, {bins} bins"] = last["EXC", bins] / last["SVR", bins]
-    for name in ("EXC", "IMC"):
-        figures[f"seconds of {name} at 10 bins / at 5 bins"] = last[name, 10] / last[name, 5]
-    return figures | {"largest size": counts[-1]}
-
-
 def non_support_vectors(quick: bool) -> Figures:
     """california, 5 ranks, kappa = 1, C = 100, EXC by SMO: steps on all rows over those on support vectors alone."""
     n = 400 if quick else 3000
@@ -179,7 +150,6 @@ ITEM = item(
         error_bounds,
         two_ranks,
         most_violating_pairs,
-        cost_by_size,
         non_support_vectors,
     ),
 )

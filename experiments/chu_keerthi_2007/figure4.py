@@ -19,7 +19,7 @@ DRAWS = 200
 EQUAL = 1e-4  # thresholds nearer to each other count as equal
 DATA = (
     "The grading data are not available. In their place: age and body mass index of 24 patients of the diabetes data "
-    "that scikit-learn ships, three ranks of the progression with random sizes, as many draws as trials."
+    "that scikit-learn ships, three ranks of the progression with random sizes, 200 draws."
 )
 PROTOCOL = (
     "The paper's kappa = 0.5 and C = 1, tol 1e-6. A rank has 2 patients at least, as ranks of students do. The order "
@@ -71,6 +71,8 @@ def summary(done: Records, scope: Scope) -> Outcome:
     about = "share of the draws with crossed thresholds of SLA in which EXC has equal ones"
     cells.append({"method": "EXC", "metric": about, "value": float(np.mean(tied)) if tied else None})
     made = {"data": DATA, "protocol": PROTOCOL, "draws": len(found), "first_crossed": crossed[0] if crossed else None}
+    settings = {"samples used": SAMPLES, "kappa": KAPPA, "C": C}
+    cells += [{"metric": name, "value": value} for name, value in settings.items()]
     return made | {"cells": cells if found else []}
 
 

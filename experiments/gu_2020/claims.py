@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from benchmarks import datasets
+from benchmarks import authors, datasets
 from experiments.coordinate_descent import disorder, last_change_at_bounds
 from experiments.measures import Figures, halves, item, random_ranks
 from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, AsyAGCD, AsyGCD, AsyORGCD
@@ -149,6 +150,24 @@ def seconds_against_smo(quick: bool) -> Figures:
     return figures
 
 
+def seconds_against_authors(quick: bool) -> Figures:
+    """california, 2,000 rows, 5 ranks, C = 1 and 10, gamma 0.5, tol 1e-3, one thread: CPU seconds, the lower of two.
+
+    Chu & Keerthi's own program (skordinal) on SVORIM and SVOREX, over each solver on SVOR.
+    """
+    X, y = datasets.ordinal("california_housing", 300 if quick else 2000)
+    figures = {}
+    for C in (1.0, 10.0):
+        options: dict[str, Any] = {"C": C, "gamma": 0.5, "cache_size": 500, "n_threads": 1}
+        slow = {kind: authors.estimator(kind, C, 0.5, 1e-3) for kind in ("SVORIM", "SVOREX")}
+        fast = {kind.__name__: SVOR(solver=kind(), **options) for kind in (AsyGCD, AsyAGCD)}
+        seconds = {name: min(_cpu_seconds(model, X, y) for _ in range(2)) for name, model in (slow | fast).items()}
+        for peer in slow:
+            for name in fast:
+                figures[f"C = {C:g}: seconds of the authors' {peer} / of {name}"] = seconds[peer] / seconds[name]
+    return figures
+
+
 def _cpu_seconds(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     began = time.process_time()
     model.fit(X, y)
@@ -191,6 +210,7 @@ ITEM = item(
         few_kernel_rows,
         generalisation,
         seconds_against_smo,
+        *((seconds_against_authors,) if find_spec("skordinal") else ()),
         fluctuation,
     ),
 )

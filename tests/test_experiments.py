@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from experiments import page, sides
+from experiments.chu_keerthi_2007 import tables
 from experiments.items import PAPERS, Scope, Unit, items_of
 from experiments.records import RecordFile
 from experiments.runner import Limits, planned, run
@@ -72,6 +73,14 @@ def test_means_of_few_trials_are_not_judged():
         assert lines[0][-1] == text
     (pair,) = sides.pairs(paper, ours)
     assert pair.standard_errors == pytest.approx(1.0 / (0.01 / 20 + 0.04 / 5) ** 0.5)
+
+
+def test_parameters_outside_the_first_grid_are_said():
+    assert tables.is_inside({"C": 1000.0, "gamma": 0.0005})
+    assert not tables.is_inside({"C": 1585.0, "gamma": 0.05})
+    place = {"dataset": "a", "method": "IMC", "metric": "mae", "C": 1585.0, "kappa": 0.1}
+    (text,) = tables.remarks([place | {"error": 0.4, "error_inside": 0.41}], [])
+    assert "a IMC mae (C = 1,585, kappa = 0.1; 0.4000, inside 0.4100)" in text
 
 
 def test_bars_in_cells_do_not_break_a_table():

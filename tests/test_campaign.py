@@ -48,7 +48,8 @@ def test_a_slice_of_another_seed_every_day(tmp_path):
 def test_the_campaign_has_all_machines():
     kinds = {name: getattr(estimators, name) for name in estimators.__all__}
     machines = {name for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Machine)}
-    assert machines == {*KERNEL_MACHINES, *LINEAR_MACHINES}
+    approximate = {name for name in machines if name.startswith("Nystroem")}  # what they train on is not in the answer
+    assert machines - approximate == {*KERNEL_MACHINES, *LINEAR_MACHINES}
 
 
 def test_the_campaign_has_all_solvers():

@@ -76,7 +76,7 @@ def test_the_recipe_of_the_benchmarks_is_the_papers(monkeypatch, tmp_path):
 
 def test_the_example_runs_on_sentences_of_its_own():
     environment = {name: value for name, value in os.environ.items() if name != "ORDSVM_DATA"}
-    command = [sys.executable, str(ROOT / "examples" / "review_words.py")]
+    command = [sys.executable, str(ROOT / "examples" / "large" / "review_words.py")]
     output = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=True).stdout
     assert "LinearNPSVOR" in output
     assert "spotless" in output

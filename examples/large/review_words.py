@@ -68,6 +68,7 @@ for axis, model in zip(axes, (LinearSVOR(C=0.5), LinearNPSVOR(C=0.5)), strict=Tr
     print(f"{type(model).__name__}: {error:.2f} stars off on average; {model.result_.relative_gap:.1e} relative gap")
     weight = model.coef_ if model.coef_.ndim == 1 else model.coef_.mean(axis=0)
     extreme = np.r_[np.argsort(weight)[:8], np.argsort(weight)[-8:]]
+    print("  upwards: " + ", ".join(tfidf.get_feature_names_out()[extreme[:-5:-1]]))
     axis.barh(tfidf.get_feature_names_out()[extreme], weight[extreme], color=np.where(weight[extreme] > 0, "C0", "C3"))
     axis.set(title=type(model).__name__, xlabel="weight in the score")
 plt.show()

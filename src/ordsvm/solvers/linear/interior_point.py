@@ -453,7 +453,8 @@ def rounding_of_losses(task: FeatureTask, norms: np.ndarray, coef: Floats, biase
     if task.squared:
         return 0.0
     longest = float(np.sqrt(np.max(norms, initial=0.0)))
-    scores = longest * np.sqrt(np.sum(coef**2, axis=0)).max(initial=0.0) + np.abs(biases).max(initial=0.0)
+    squares = np.einsum("ij,ij->j", coef, coef, dtype=np.float64)  # without a copy of the weights
+    scores = longest * float(np.sqrt(squares.max(initial=0.0))) + float(np.abs(biases).max(initial=0.0))
     return ROUNDINGS * float(np.finfo(float).eps * task.caps().sum() * scores)
 
 

@@ -21,6 +21,8 @@ from ordsvm.solvers.kernel.run import Solver, solve
 from ordsvm.solvers.recorder import after, stopped_before_it_began
 from ordsvm.solvers.solution import Solution
 
+LEAST_SHARE = 0.5  # of an even share of the time limit
+MOST_OVERRUN = 1.5  # times the time limit, before problems stay at their start
 LEAST_REST = 0.02  # of the time limit, to be divided once more
 MOST_OWN_SAMPLES = 0.7  # share of the samples up to which a problem gets a matrix of its own
 
@@ -82,8 +84,9 @@ def solve_each(
     """One problem after the other, by `solve_one`; what a checkpoint has of them is not solved again.
 
     max_iter is for each of them; time_limit is for all: what is left of it is divided among those to come, and what
-    is left in the end among those that had too little. After a callback has stopped one, or all time is spent, the
-    others stay at their start.
+    is left in the end among those that had too little. Where work that can't be interrupted has taken more, those to
+    come have half of an even share. After a callback has stopped one, or half as much time again is spent, the others
+    stay at their start.
     """
     solutions: list[Solution] = []
     began, kept = time.perf_counter(), KeptProblems(problems, control.keeper)
@@ -92,7 +95,7 @@ def solve_each(
             solutions.append(known)
             continue
         spent = time.perf_counter() - began if number else 0.0
-        own, stopped_by = _share(control, solutions, spent, len(problems) - number)
+        own, stopped_by = _share(control, solutions, spent, len(problems))
         solution = solve_one(problem, replace(own, keeper=kept.keeper(number)), start)
         if stopped_by:
             solution = replace(solution, result=stopped_before_it_began(solution.result, stopped_by))
@@ -140,13 +143,13 @@ def _go_on(
     return second
 
 
-def _share(control: Control, solutions: Sequence[Solution], spent: float, n_left: int) -> tuple[Control, str]:
+def _share(control: Control, solutions: Sequence[Solution], spent: float, n_problems: int) -> tuple[Control, str]:
     """The limits of the next problem, and what keeps it at its start, if anything does."""
     stopped_by = ""
-    if control.time_limit is not None:
-        left = control.time_limit - spent
-        control = replace(control, time_limit=left / n_left)
-        stopped_by = "time_limit" if left <= 0 else ""
+    if (limit := control.time_limit) is not None:
+        share = max((limit - spent) / (n_problems - len(solutions)), LEAST_SHARE * limit / n_problems)
+        stopped_by = "time_limit" if spent >= MOST_OVERRUN * limit else ""
+        control = replace(control, time_limit=share)
     if solutions and solutions[-1].result.status == "callback":
         stopped_by = "callback"
     return replace(control, max_iter=0) if stopped_by else control, stopped_by

@@ -17,7 +17,8 @@ from ordsvm import LinearSVOR
 from ordsvm.estimators.linear import check_target, formulate
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear import interior_point, wide_system
-from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureRows, FeatureTask, _wide
+from ordsvm.solvers.linear.feature_task import FeatureRows, FeatureTask
+from ordsvm.solvers.linear.interior_point import FeatureNewton, wide_core
 from ordsvm.solvers.linear.solve import RowsInMemory
 
 WIDTHS = {300: 8000, 1000: 4000, 2000: 2000, 5000: 1000}  # rows of a pass
@@ -133,7 +134,7 @@ def _systems(X: np.ndarray, y: np.ndarray) -> dict[str, Callable[[], None]]:
     made = formulate(machine, X, check_target(machine, y), None)
     task, control = FeatureTask(made.table, made.labels), Control(tol=1e-3)
     newton = FeatureNewton(FeatureRows(RowsInMemory(X)), task, control, 0.0)
-    blas = _wide(X, task, control)
+    blas = wide_core(X, task, control)
     blas.forms = True
     n_thresholds, weights = made.table.cap.shape[1], np.zeros((1, X.shape[1]))
 

@@ -19,7 +19,7 @@ from ordsvm.formulations import linear as table
 from ordsvm.linear_problem import LaneTable
 from ordsvm.solvers.auto import LinearRows, Work, auto
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.linear.interior_point import FeatureTask
+from ordsvm.solvers.linear.feature_task import FeatureTask
 from ordsvm.solvers.linear.losses import certificate, losses
 from ordsvm.solvers.linear.solve import SampleColumns
 from tests.cases import N_RANKS, random_data

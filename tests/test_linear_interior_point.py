@@ -18,7 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from ordsvm import LinearInteriorPoint, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, RowStore, certify
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers import Control
-from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureRows, FeatureTask
+from ordsvm.solvers.linear.feature_task import FeatureRows, FeatureTask
+from ordsvm.solvers.linear.interior_point import FeatureNewton
 from ordsvm.solvers.linear.losses import certificate, losses
 from ordsvm.solvers.linear.solve import RowsInMemory, solve_lanes, solve_thresholds
 from tests.linear_cases import both_losses, every_machine, loss_name, optimum

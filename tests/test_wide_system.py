@@ -10,7 +10,8 @@ from ordsvm.solvers import Control
 from ordsvm.solvers.auto import LinearRows
 from ordsvm.solvers.linear import interior_point, wide_system
 from ordsvm.solvers.linear.feature_system import System
-from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureRows, FeatureTask
+from ordsvm.solvers.linear.feature_task import FeatureRows, FeatureTask
+from ordsvm.solvers.linear.interior_point import FeatureNewton
 from ordsvm.solvers.linear.solve import RowsInMemory
 from tests.linear_cases import both_losses, every_machine, loss_name
 from tests.linear_cases import data as machine_data
@@ -72,7 +73,7 @@ def test_sums_are_those_of_the_core(thresholds):
     if not thresholds:
         task = FeatureTask(LinearSVC()._formulate(X, LinearSVC()._check_target(y), None).table, y.astype(np.int32))
     newton = FeatureNewton(FeatureRows(RowsInMemory(X)), task, Control(tol=1e-3), 0.0)
-    other = interior_point._wide(X, task, Control(tol=1e-3))
+    other = interior_point.wide_core(X, task, Control(tol=1e-3))
     other.forms = True
     n_vectors, random = (1 if thresholds else 4), np.random.default_rng(0)
     steps = np.tile([0.0, 1.0, 1.0, 1.0], (n_vectors, 1))
@@ -114,7 +115,7 @@ def test_from_applied_to_formed(wide):
     wide(HEAVY_ROWS=1)
     task = FeatureTask(LinearSVOR(C=10.0)._formulate(X, LinearSVOR()._check_target(y), None).table, y.astype(np.int32))
     newton = FeatureNewton(FeatureRows(RowsInMemory(X)), task, Control(tol=1e-6), 0.0)
-    newton.core = system = interior_point._wide(X, task, Control(tol=1e-6))
+    newton.core = system = interior_point.wide_core(X, task, Control(tol=1e-6))
     system.break_even = 8
     assert not system.forms
     assert newton.run(np.zeros(3)).result.converged

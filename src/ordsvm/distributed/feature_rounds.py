@@ -25,7 +25,8 @@ from ordsvm.distributed.shard import Job
 from ordsvm.distributed.shards import Shards, WorkerLost
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point, System
-from ordsvm.solvers.linear.interior_point import FeatureNewton, FeatureRows, FeatureTask
+from ordsvm.solvers.linear.feature_task import FeatureRows, FeatureTask
+from ordsvm.solvers.linear.interior_point import FeatureNewton
 from ordsvm.solvers.linear.solve import start_of
 from ordsvm.solvers.solution import LinearSolution
 

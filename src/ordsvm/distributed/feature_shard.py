@@ -18,7 +18,7 @@ import numpy as np
 from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.distributed.shard import Job, Shard
-from ordsvm.solvers.linear.interior_point import FeatureTask, feature_core
+from ordsvm.solvers.linear.feature_task import FeatureTask, feature_core
 from ordsvm.solvers.linear.rank_dcd import NoStop
 
 TO_CENTRE = 3  # the column of steps that says so

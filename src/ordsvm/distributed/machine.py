@@ -31,7 +31,8 @@ from ordsvm.labels import Ranks
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
 from ordsvm.solvers.linear.cocoa import CoCoA
-from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint
+from ordsvm.solvers.linear.feature_task import FeatureTask
+from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import FINEST_FLOAT
 from ordsvm.solvers.solution import LinearSolution
 

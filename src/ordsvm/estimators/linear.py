@@ -31,7 +31,8 @@ from ordsvm.result import FitResult
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point
-from ordsvm.solvers.linear.interior_point import FeatureTask, LinearInteriorPoint
+from ordsvm.solvers.linear.feature_task import FeatureTask
+from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.kept import solve_or_recall
 from ordsvm.solvers.linear.losses import Losses, losses
 from ordsvm.solvers.linear.neighbour import Neighbour

@@ -22,38 +22,33 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import LinAlgError
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.data.rows import RowsInMemory, RowSource
-from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.data.rows import RowsInMemory
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
+from ordsvm.solvers.linear.central_path import Path
 from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
-from ordsvm.solvers.linear.feature_system import Point, System, hinge_columns
+from ordsvm.solvers.linear.feature_system import Point, System
+from ordsvm.solvers.linear.feature_task import (
+    NEGLIGIBLE,
+    NOTHING,
+    ROUNDINGS,
+    FeatureRows,
+    FeatureTask,
+    feature_core,
+    rounding_of_losses,
+)
 from ordsvm.solvers.linear.losses import losses
 from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.wide_system import WIDE, WideRows, WideSystem
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
-NOTHING = np.empty(0)
-FIRST_FALL = 0.3  # of τ, in the first step
-FASTEST_FALL, SLOWEST_FALL = 0.2, 0.8
-CAUTION = 6.0  # τ falls to this many times the share of the steps that were cut short
-NEED = 0.5  # of the gap that tol allows may be left by τ
-MOST_RISE = 2.0  # of the relaxed gap, in a step that is taken after a restart
-SHORTER, LEAST_LENGTH = 0.3, 1e-3  # the next length where a step was not taken, and the least
-PATIENCE = 15  # iterations in which a gap, relaxed or not, has to fall by a tenth
-MOST_RESTARTS = 4  # of a weight vector, from its best weights
-REFINEMENTS = (2, 5, 8, 11, 14)  # after so many iterations in which no gap has fallen
-COMPLEMENTARY = 4.0  # times the gap that is allowed: of which at most half is left by τ
 LARGE = 1e10  # C ‖x‖², of the mean cap and the largest norm: rounding may be seen in the gap
-NEGLIGIBLE = 1e-6  # share of the gap, or of what tol allows
-ROUNDINGS = 4.0  # of β, of a product and of sums, in which those of single terms cancel as random numbers do
 
 
 @dataclass(frozen=True)
@@ -100,171 +95,6 @@ class LinearInteriorPoint:
     """
 
     name: ClassVar[str] = "interior-point"
-
-
-@dataclass(frozen=True)
-class FeatureTask:
-    """A table and the columns of the samples that it is about."""
-
-    table: LaneTable | ThresholdTable
-    labels: np.ndarray
-    weight: Floats | None = None
-    targets: Floats | None = None
-    intercept: bool = True
-    squared: bool = False
-
-    @property
-    def has_thresholds(self) -> bool:
-        return isinstance(self.table, ThresholdTable)
-
-    @property
-    def n_thresholds(self) -> int:
-        return self.table.cap.shape[1] if isinstance(self.table, ThresholdTable) else 0
-
-    @property
-    def appends_one(self) -> bool:
-        """Whether rows get a 1, for an intercept."""
-        return self.intercept and not self.has_thresholds
-
-    def caps(self) -> Floats:
-        """The sum of the caps of a weight vector."""
-        totals = np.bincount(self.labels, self.weight, self._cap().shape[0]) @ self._cap()
-        return np.array([totals.sum()]) if self.has_thresholds else totals
-
-    def reach(self, biases: Floats) -> Floats:
-        """The mean distance of margins from a constant score, by caps, of a weight vector: where τ starts."""
-        if isinstance(self.table, ThresholdTable):
-            return np.ones(1)
-        distance = np.abs(self.table.offset - biases) + self.table.epsilon
-        if self.targets is None:
-            of_labels = np.bincount(self.labels, self.weight, self.table.n_labels)[:, None] * self._cap()
-            return _ratio((of_labels * distance).sum(axis=0), of_labels.sum(axis=0))
-        weight = np.ones(len(self.targets)) if self.weight is None else self.weight
-        return np.array([weight @ np.abs(self.targets - biases) / weight.sum()]) + self.table.epsilon.max()
-
-    def _cap(self) -> Floats:
-        return self.table.cap if isinstance(self.table, ThresholdTable) else self.table.upper - self.table.lower
-
-
-@dataclass(frozen=True)
-class FeatureRows:
-    """Where the rows are, ‖x‖² of each, unless that would be another pass over a file or a cluster, and all of them
-    where they are in memory."""
-
-    source: RowSource
-    norms: np.ndarray | None = None
-    X: Any = None
-
-
-def feature_core(task: FeatureTask, n_features: int, n_threads: int) -> _core.FeatureSystem:
-    """Newton's system of a task, with α of all its hinges."""
-    return _core.FeatureSystem(
-        hinge_columns(task.table),
-        task.labels,
-        NOTHING if task.weight is None else task.weight,
-        NOTHING if task.targets is None else task.targets,
-        n_features=n_features,
-        thresholds=task.has_thresholds,
-        intercept=task.appends_one,
-        squared=task.squared,
-        n_threads=n_threads,
-    )
-
-
-class Path:
-    """The way of one weight vector: where it is, what the last pass has summed up there, and where it goes."""
-
-    def __init__(self, start: Point, tau: float, caps: float) -> None:
-        self.point = self.best = start
-        self.direction = Point(np.zeros_like(start.weights), np.zeros_like(start.thresholds))
-        self.tau = self.old_tau = tau
-        self.caps = max(caps, np.finfo(float).tiny)
-        self.primal, self.dual = np.inf, -np.inf  # the least, and that of α as it is
-        self.system: System | None = None
-        self.centres, self.rests = True, False
-        self._refused = 0  # steps, in a row but for those taken
-        self.idle = 0  # iterations in which no gap has fallen
-        self._restarts, self._least, self._violation = 0, (np.inf, np.inf), np.inf
-
-    @property
-    def bound(self) -> float:
-        """What is known of the optimum from below: the dual of α, or of 0."""
-        return max(0.0, self.dual)
-
-    @property
-    def gap(self) -> float:
-        """A dual above the primal is rounding, and shows at least how much of that there is."""
-        return abs(self.primal - self.bound)
-
-    @property
-    def violation(self) -> float:
-        return self._violation
-
-    @property
-    def length(self) -> float:
-        """Of the next step: a refused one is followed by one of slower fall, and that by shorter ones."""
-        return SHORTER ** max(0, self._refused - 1)
-
-    def step(self) -> tuple[float, float, float, float]:
-        """Length, both τ, and whether α goes to the centre: what the core takes."""
-        return (0.0 if self.rests or self.centres else self.length, self.old_tau, self.tau, float(self.centres))
-
-    def arrive(self, system: System) -> bool:
-        """Whether the pass that gave these sums is accepted: their numbers are finite, and the step is no way back."""
-        if self.rests:
-            return False
-        point = self.point if self.centres else self.point.moved(self.direction, self.length)
-        is_finite = system.is_finite() and np.isfinite(point.squared_norm())
-        if is_finite and system.primal(point) < self.primal:
-            self.primal, self.best, self._violation = system.primal(point), point, system.violation
-        if not is_finite or not self._is_way(system.relaxed_gap(point)):
-            self._refused, self.idle = self._refused + 1, self.idle + 1
-            return False
-        self.point, self.system, self.old_tau = point, system, self.tau
-        self.dual, self._refused = system.dual(), max(0, self._refused - 1)
-        gaps = (self.gap, system.relaxed_gap(point))
-        falls = any(gap < 0.9 * least for gap, least in zip(gaps, self._least, strict=True))
-        self.idle = 0 if falls else self.idle + 1
-        self._least = (min(self._least[0], gaps[0]), min(self._least[1], gaps[1]))
-        return True
-
-    def _is_way(self, relaxed_gap: float) -> bool:
-        """Whether a step may lead to this relaxed gap."""
-        if self.centres or self.system is None or not self._restarts or self.length < LEAST_LENGTH:
-            return True  # before a restart: with large C the gap rises on the way to few iterations
-        return relaxed_gap <= MOST_RISE * self.system.relaxed_gap(self.point)
-
-    def aim(self, allowed: float) -> bool:
-        """Chooses τ and the direction of the next pass, for a gap of at most this; whether there is one."""
-        self.rests = self.system is not None and self.gap <= 0.5 * allowed
-        if self.rests:
-            return True
-        is_first, self.centres = self.centres, False
-        if self.system is None or self.idle >= PATIENCE:
-            return self._restart()
-        least, mu = NEED * allowed / (2.0 * self.caps), self.system.complementarity / (2.0 * self.caps)
-        cut = self.system.cut / self.system.moved if self.system.moved > 0 else 0.0
-        fall = FIRST_FALL if is_first else min(SLOWEST_FALL, max(FASTEST_FALL, CAUTION * cut))
-        fall = SLOWEST_FALL if self._refused else fall
-        self.tau = max(least, fall * mu)
-        try:
-            self.direction = self.system.direction(self.point, self.tau)
-        except (LinAlgError, ValueError):
-            return self._restart()
-        return True
-
-    def is_held_by_rounding(self, allowed: float) -> bool:
-        """Whether the hinges allow for this gap, and dual variables that do not add up to the weights keep it open."""
-        if self.system is None or self.gap <= allowed:
-            return self.system is not None
-        return self.idle in REFINEMENTS and self.system.complementarity <= COMPLEMENTARY * allowed
-
-    def _restart(self) -> bool:
-        """From the best weights, with α on the central path."""
-        self._restarts, self.idle, self._refused = self._restarts + 1, 0, 0
-        self.point, self.centres, self._least = self.best, True, (np.inf, np.inf)
-        self.tau = self.old_tau = max(self.tau, min(self.gap, self.primal) / (2.0 * self.caps))
-        return self._restarts <= MOST_RESTARTS and bool(np.isfinite(self.tau))
 
 
 class FeatureNewton:
@@ -447,17 +277,6 @@ class FeatureNewton:
         return replace(proof, dual=proof.dual - error, gap=proof.gap + error)
 
 
-def rounding_of_losses(task: FeatureTask, norms: np.ndarray, coef: Floats, biases: Floats) -> float:
-    """Of Σ c (o − s (w·x − b)) over hinges of small slack: scores have ε ‖x‖ ‖w‖. Squared losses of these are smaller
-    still."""
-    if task.squared:
-        return 0.0
-    longest = float(np.sqrt(np.max(norms, initial=0.0)))
-    squares = np.einsum("ij,ij->j", coef, coef, dtype=np.float64)  # without a copy of the weights
-    scores = longest * float(np.sqrt(squares.max(initial=0.0))) + float(np.abs(biases).max(initial=0.0))
-    return ROUNDINGS * float(np.finfo(float).eps * task.caps().sum() * scores)
-
-
 class _Unhurried:
     """Lets the first pass end whatever the time, for a model that proves something; signals still come through."""
 
@@ -471,18 +290,14 @@ def solve_by_features(
     """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
     newton = FeatureNewton(rows, task, control, time.perf_counter())
     if newton.n_weights >= WIDE and isinstance(rows.source, RowsInMemory):
-        newton.core = _wide(rows.source.X, task, control)
+        newton.core = wide_core(rows.source.X, task, control)
     return newton.run(biases, near)
 
 
-def _wide(X: Any, task: FeatureTask, control: Control) -> Any:
+def wide_core(X: Any, task: FeatureTask, control: Control) -> Any:
     """A system that takes the place of the core's."""
     core = feature_core(replace(task, intercept=False), 0, control.n_threads)
     return WideSystem(WideRows(X, task.appends_one), core, task.caps(), task.has_thresholds)
-
-
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    return np.divide(numerator, denominator, out=np.ones_like(numerator), where=denominator > 0)
 
 
 def _sums_of_sizes(variables: DualVariables) -> Floats:

@@ -19,13 +19,8 @@ from ordsvm.data.folded_rows import FoldedRows, FoldRows, SharedBlock
 from ordsvm.problem import Certificate
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.linear.interior_point import (
-    NOTHING,
-    FeatureNewton,
-    FeatureRows,
-    FeatureTask,
-    LinearInteriorPoint,
-)
+from ordsvm.solvers.linear.feature_task import NOTHING, FeatureRows, FeatureTask
+from ordsvm.solvers.linear.interior_point import FeatureNewton, LinearInteriorPoint
 from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.solve import start_of
 from ordsvm.solvers.recorder import Recorder

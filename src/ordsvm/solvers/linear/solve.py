@@ -15,14 +15,8 @@ from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
-from ordsvm.solvers.linear.interior_point import (
-    NEGLIGIBLE,
-    FeatureRows,
-    FeatureTask,
-    LinearInteriorPoint,
-    rounding_of_losses,
-    solve_by_features,
-)
+from ordsvm.solvers.linear.feature_task import NEGLIGIBLE, FeatureRows, FeatureTask, rounding_of_losses
+from ordsvm.solvers.linear.interior_point import LinearInteriorPoint, solve_by_features
 from ordsvm.solvers.linear.last_resort import Start, Ways, solve_with_last_resort
 from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.rank_dcd import Descent, RankDCD

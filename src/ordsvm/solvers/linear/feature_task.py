@@ -1,0 +1,102 @@
+"""What the interior-point method by features is given: hinges, the columns of the samples, and their rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ordsvm import _core
+from ordsvm._typing import Floats
+from ordsvm.data.rows import RowSource
+from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.solvers.linear.feature_system import hinge_columns
+
+NOTHING = np.empty(0)
+NEGLIGIBLE = 1e-6  # share of the gap, or of what tol allows
+ROUNDINGS = 4.0  # of β, of a product and of sums, in which those of single terms cancel as random numbers do
+
+
+@dataclass(frozen=True)
+class FeatureTask:
+    """A table and the columns of the samples that it is about."""
+
+    table: LaneTable | ThresholdTable
+    labels: np.ndarray
+    weight: Floats | None = None
+    targets: Floats | None = None
+    intercept: bool = True
+    squared: bool = False
+
+    @property
+    def has_thresholds(self) -> bool:
+        return isinstance(self.table, ThresholdTable)
+
+    @property
+    def n_thresholds(self) -> int:
+        return self.table.cap.shape[1] if isinstance(self.table, ThresholdTable) else 0
+
+    @property
+    def appends_one(self) -> bool:
+        """Whether rows get a 1, for an intercept."""
+        return self.intercept and not self.has_thresholds
+
+    def caps(self) -> Floats:
+        """The sum of the caps of a weight vector."""
+        totals = np.bincount(self.labels, self.weight, self._cap().shape[0]) @ self._cap()
+        return np.array([totals.sum()]) if self.has_thresholds else totals
+
+    def reach(self, biases: Floats) -> Floats:
+        """The mean distance of margins from a constant score, by caps, of a weight vector: where τ starts."""
+        if isinstance(self.table, ThresholdTable):
+            return np.ones(1)
+        distance = np.abs(self.table.offset - biases) + self.table.epsilon
+        if self.targets is None:
+            of_labels = np.bincount(self.labels, self.weight, self.table.n_labels)[:, None] * self._cap()
+            return _ratio((of_labels * distance).sum(axis=0), of_labels.sum(axis=0))
+        weight = np.ones(len(self.targets)) if self.weight is None else self.weight
+        return np.array([weight @ np.abs(self.targets - biases) / weight.sum()]) + self.table.epsilon.max()
+
+    def _cap(self) -> Floats:
+        return self.table.cap if isinstance(self.table, ThresholdTable) else self.table.upper - self.table.lower
+
+
+@dataclass(frozen=True)
+class FeatureRows:
+    """Where the rows are, ‖x‖² of each, unless that would be another pass over a file or a cluster, and all of them
+    where they are in memory."""
+
+    source: RowSource
+    norms: np.ndarray | None = None
+    X: Any = None
+
+
+def feature_core(task: FeatureTask, n_features: int, n_threads: int) -> _core.FeatureSystem:
+    """Newton's system of a task, with α of all its hinges."""
+    return _core.FeatureSystem(
+        hinge_columns(task.table),
+        task.labels,
+        NOTHING if task.weight is None else task.weight,
+        NOTHING if task.targets is None else task.targets,
+        n_features=n_features,
+        thresholds=task.has_thresholds,
+        intercept=task.appends_one,
+        squared=task.squared,
+        n_threads=n_threads,
+    )
+
+
+def rounding_of_losses(task: FeatureTask, norms: np.ndarray, coef: Floats, biases: Floats) -> float:
+    """Of Σ c (o − s (w·x − b)) over hinges of small slack: scores have ε ‖x‖ ‖w‖. Squared losses of these are smaller
+    still."""
+    if task.squared:
+        return 0.0
+    longest = float(np.sqrt(np.max(norms, initial=0.0)))
+    squares = np.einsum("ij,ij->j", coef, coef, dtype=np.float64)  # without a copy of the weights
+    scores = longest * float(np.sqrt(squares.max(initial=0.0))) + float(np.abs(biases).max(initial=0.0))
+    return ROUNDINGS * float(np.finfo(float).eps * task.caps().sum() * scores)
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    return np.divide(numerator, denominator, out=np.ones_like(numerator), where=denominator > 0)

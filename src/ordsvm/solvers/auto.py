@@ -206,9 +206,8 @@ def auto(work: Work) -> Any:
     made of sparse products. Otherwise Block, unless the problem is small or the kernel is the sigmoid: these go to SMO
     or GCD.
 
-    On a GPU: ProximalNewton. Where device="auto" leaves the place open too, from LEAST_ON_DEVICE samples on: whole fits
-    of california_housing with 20,640 samples took an H200 0.32, 0.59 and 1.35 s at C = 1, 10 and 100, and Block on two
-    cores ends 5,000 samples within 0.06 to 0.4 s.
+    On a GPU: ProximalNewton. Where device="auto" leaves the place open too, from LEAST_ON_DEVICE samples on: no fit in
+    benchmarks/results/gpu.json takes less than 0.2 s, and Block ends 5,000 samples within 0.06 to 0.4 s (below).
 
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable

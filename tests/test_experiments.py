@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import page, sides
+from experiments import asynchronous, page, sides
 from experiments.chu_keerthi_2007 import tables
 from experiments.items import PAPERS, Scope, Unit, items_of
 from experiments.records import RecordFile
@@ -89,3 +89,15 @@ def test_bars_in_cells_do_not_break_a_table():
 
 def test_the_page_is_that_of_the_results():
     assert page.PAGE.read_text() == page.text(), "python -m experiments page"
+
+
+def test_timed_runs_of_more_threads_are_kept(monkeypatch):
+    """A machine with fewer cores measures nothing again, one with more does."""
+    done = {"a/2 threads": {"whole": 2.0}, "a/8 threads": {"whole": 1.0}}
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert asynchronous.key_of(done, "a") == "a/8 threads"
+    assert asynchronous.threads_of(asynchronous.key_of(done, "b")) == 2
+    assert asynchronous.measured(done, "a") == {"whole": 1.0, "threads": 8}
+    assert asynchronous.measured(done, "b") is None
+    monkeypatch.setattr("os.cpu_count", lambda: 40)
+    assert asynchronous.key_of(done, "a") == "a/16 threads"

@@ -56,7 +56,13 @@ def machine(name: str, method: str, gamma: float, threads: int) -> Any:
 
         return (svm.SVC if is_class else svm.SVR)(C=1.0, gamma=gamma, cache_size=2000)
     solver = SOLVERS[method]() if method in SOLVERS else "auto"
-    options = {"C": 1.0, "gamma": gamma, "intercept": "penalized", "n_threads": threads, "cache_size": 2000}
+    options: dict[str, Any] = {
+        "C": 1.0,
+        "gamma": gamma,
+        "intercept": "penalized",
+        "n_threads": threads,
+        "cache_size": 2000,
+    }
     return (SVC if is_class else SVR)(solver=solver, **options)
 
 

@@ -66,6 +66,11 @@ def curves(fit: Callable[[float | None], Any], error: Callable[[Any], dict[str, 
     return found
 
 
+def seconds_of(run: Outcome) -> float | None:
+    """Of a whole run; None if a limit has ended it."""
+    return float(run["whole"]) if run.get("status", "converged") == "converged" else None
+
+
 def seconds_to(history: Sequence[Sequence[float]], best: float) -> float | None:
     """When the objective was first within 1 % of the best; None if never."""
     reached = [seconds for seconds, objective in history if objective <= (1 + WITHIN) * best]

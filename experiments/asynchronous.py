@@ -13,7 +13,7 @@ import numpy as np
 from experiments import drawing
 from experiments.items import Outcome, Records
 
-FRACTIONS = (0.1, 0.25, 0.5)  # of a whole run, after which errors of the test rows are measured too
+FRACTIONS = (0.1, 0.3)  # of a whole run, after which errors of the test rows are measured too
 MOST_LOOKS = 60  # of a run that are kept
 WITHIN = 0.01  # of the best objective
 COUNTS = (1, 2, 4, 8, 16)  # threads

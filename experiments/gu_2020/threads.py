@@ -81,7 +81,8 @@ def draw(found: Outcome, path: Path) -> None:
                 if label.startswith(name):
                     axis.loglog(list(own), list(own.values()), "o-", base=2, label=label.split(", ")[1])
             axis.set(title=name, xlabel="threads", ylabel="seconds")
-            axis.legend(fontsize=8)
+            if axis.lines:
+                axis.legend(fontsize=8)
 
     drawing.save(path, plot, (1, 2), (4.5, 3.4))
 

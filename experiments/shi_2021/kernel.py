@@ -102,8 +102,8 @@ def _two_tables() -> str:
         for item, method in (("table3", LINEAR), ("table4", "NPSVOR"))
     )
     return (
-        f"The paper has an MAE of {third:g} for linear NPSVOR on MovieReview here and of {fourth:g} in Table 4, and gives "
-        "no share of its rows here: they were probably fewer than all."
+        f"The paper has an MAE of {third:g} for linear NPSVOR on MovieReview here and of {fourth:g} in Table 4. No "
+        "share of its rows is given here: they were probably fewer than all."
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from experiments import drawing
 from experiments.items import Outcome, Records
 
-FRACTIONS = (0.1, 0.25, 0.5)  # of a whole run, after which errors of the test rows are measured too
+FRACTIONS = (0.1, 0.3)  # of a whole run, after which errors of the test rows are measured too
 MOST_LOOKS = 60  # of a run that are kept
 WITHIN = 0.01  # of the best objective
 COUNTS = (1, 2, 4, 8, 16)  # threads
@@ -64,6 +64,11 @@ def curves(fit: Callable[[float | None], Any], error: Callable[[Any], dict[str, 
     if result is not None:
         found |= {"status": result.status, "relative_gap": result.relative_gap, "steps": result.n_iter}
     return found
+
+
+def seconds_of(run: Outcome) -> float | None:
+    """Of a whole run; None if a limit has ended it."""
+    return float(run["whole"]) if run.get("status", "converged") == "converged" else None
 
 
 def seconds_to(history: Sequence[Sequence[float]], best: float) -> float | None:

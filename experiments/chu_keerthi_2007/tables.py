@@ -266,8 +266,21 @@ def with_stars(cells: dict[str, Outcome], errors: dict[str, list[float]]) -> Ite
         yield cell | ({"significantly_worse": True} if p < SIGNIFICANT else {})
 
 
+def sla_less_exc(done: Records, scope: Scope) -> Outcome:
+    """How far Shashua and Levin's method is from EXC in Table 3, where both have enough trials."""
+    cells = []
+    for name in DATA_SETS:
+        both = [Column(name, 10, method).outcomes(done, scope.trials) for method in ("SLA", "EXC")]
+        for metric in METRICS if min(map(len, both)) >= FIRST_TRIALS else ():
+            sla, exc = (values(outcomes, metric, metric) for outcomes in both)
+            distance = {"value": (mean(sla) - mean(exc)) / deviation(exc)}
+            cells.append({"dataset": name, "metric": f"{metric}: SLA less EXC, in deviations of EXC"} | distance)
+    return {"data": "as in table2", "protocol": "as in table3", "cells": cells}
+
+
 @lru_cache(maxsize=1)
 def items() -> dict[str, Item]:
     made = {"table2": Table(5, ("SVR", "EXC", "IMC")), "table3": Table(10, ("SVR", "SLA", "EXC", "IMC"))}
     titles = {"table2": "Test errors at 5 equal-frequency bins", "table3": "Test errors at 10 equal-frequency bins"}
-    return {name: Item(titles[name], table.units, table.summary) for name, table in made.items()}
+    beside = Item("SLA and EXC side by side", made["table3"].units, sla_less_exc)
+    return {n: Item(titles[n], table.units, table.summary) for n, table in made.items()} | {"table3_sla": beside}

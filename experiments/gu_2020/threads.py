@@ -16,7 +16,7 @@ from ordsvm import AsyAGCD, AsyGCD, AsyORGCD
 SOLVERS = {"AsyGCD": AsyGCD(), "AsyAGCD": AsyAGCD(), "AsyORGCD": AsyORGCD(), "atomic AsyGCD": AsyGCD(sharing="atomic")}
 CASES = {"california": ("AsyGCD", "AsyAGCD", "AsyORGCD", "atomic AsyGCD"), "a9a": ("AsyGCD", "AsyAGCD")}
 ROWS = {"california": 8000, "a9a": 16000}
-LIMIT = 20.0  # seconds of a run
+LIMIT = 8.0  # seconds of a run
 DATA = (
     "california: the first 8,000 rows of california_housing, 5 ranks of equal frequency, standardised, SVOR, C = 1, "
     "RBF gamma 0.5. a9a: its first 16,000 rows, C-SVC with a penalised intercept, C = 1, RBF gamma 1/123."

@@ -31,7 +31,7 @@ def ordinal(graph: Graph, columns: tuple[str, ...], is_text: bool, filled: Any, 
     for place, (column, values) in enumerate(zip(columns, step.categories_, strict=True)):
         codes = _codes(graph, column, values, filled[place]) if is_text else _number_codes(graph, column, values)
         table = np.arange(len(values) + 1, dtype=np.float64)
-        table[[code for code, value in enumerate(values) if _is_missing(value)]] = step.encoded_missing_value
+        table[[code for code, value in enumerate(values) if _is_nan(value)]] = step.encoded_missing_value
         table[-1] = -1.0 if step.unknown_value is None else step.unknown_value  # which the code −1 points to
         blocks.append(graph.add("Gather", graph.constant(table), codes))
     return graph.join(blocks)
@@ -63,15 +63,15 @@ def _require_no_groups(step: Any) -> None:
         raise TypeError(f"to_onnx takes {type(step).__name__} without min_frequency and max_categories.")
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and bool(np.isnan(value)))
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and bool(np.isnan(value))
 
 
 def _codes(graph: Graph, column: str, values: Any, filled: str | None) -> str:
-    """Of texts; an empty one is what the imputer fills in, or the category for missing ones, if there is one."""
-    known = {"" if _is_missing(value) else str(value): code for code, value in enumerate(values.tolist())}
+    """Of texts; an empty one is the category of missing ones, if there is one, or else what the imputer fills in."""
+    known = {"" if value is None or _is_nan(value) else str(value): code for code, value in enumerate(values.tolist())}
     if filled is not None:
-        known[""] = known.get(filled, -1)
+        known.setdefault("", known.get(filled, -1))
     return graph.codes(column, known)
 
 

@@ -16,6 +16,7 @@ MODULES = {
     "ordsvm.formulations": "Formulations",
     "ordsvm.metrics": "Metrics and scorers",
     "ordsvm.plotting": "Pictures",
+    "ordsvm.inspection": "Explanations",
     "ordsvm.datasets": "Data",
     "ordsvm.text": "Text",
     "ordsvm.tables": "Tables of files",

@@ -29,9 +29,10 @@ from ordsvm.kernels.products.on_torch import torch_products
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
-from ordsvm.solvers.kernel.proximal_newton.level import Effort, Iterate, Level
+from ordsvm.solvers.kernel.proximal_newton.level import Effort, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from ordsvm.solvers.kernel.proximal_newton.newton_system import NotSemidefinite
+from ordsvm.solvers.kernel.proximal_newton.passes import Iterate
 from ordsvm.solvers.kernel.proximal_newton.stages import FIRST_WIDTH, Ended, Stages
 from ordsvm.solvers.kernel.proximal_newton.threshold_term import ThresholdTerm
 from ordsvm.solvers.kernel.run import NOT_FINITE, Run
@@ -227,6 +228,7 @@ class Method:
                 self.stages = stages
                 return stages.to_the_end()
             start, width = stages.of_subsample(), NEXT_WIDTH
+            del level, stages  # and with them an approximation of K
         raise AssertionError("the last level is that of all samples")
 
     def _start(self) -> Iterate:

@@ -19,7 +19,7 @@ from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 
 MOST_IN_SINGLE = 1e6  # bound on the trace of the core up to which a GPU adds it up in float32: its 1 is not lost
 JITTER = 1e-6  # on the diagonal of drawn samples, and the least residual, as a share of the largest value of K
-BLOCK = 65536  # rows at a time
+BLOCK = 16384  # rows at a time
 MOST_ITERATIONS = 200  # of conjugate gradients
 FEW_FREE = 30000  # samples up to which an iteration takes a GPU less time than its launches take the host
 LARGE = 12000  # samples from which on the matrix is factored in place

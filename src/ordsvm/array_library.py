@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 
 from ordsvm._typing import Floats
-from ordsvm.devices import has_fused_kernels
+from ordsvm.devices import has_fused_kernels, names_of_torch
 
 Array = Any  # ndarray or tensor
 LARGE_LOWER = 256  # rows of a triangular matrix from which on torch inverts it by blocks
@@ -26,6 +27,9 @@ class ArrayLibrary(Protocol):
     fuses: bool  # whether Triton makes kernels for its device
     queues: bool  # whether operations return before they are done
     out_of_memory: type[Exception]  # what is raised where an array does not fit into memory
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Within it, kernels are launched on this device."""
 
     def array(self, values: Any) -> Array:
         """A float64 array here, without a copy where it is one already."""
@@ -109,6 +113,9 @@ class NumpyLibrary:
     fuses = False
     queues = False
     out_of_memory: type[Exception] = MemoryError
+
+    def current(self) -> AbstractContextManager[Any]:
+        return nullcontext()
 
     def array(self, values: Any) -> Array:
         return np.asarray(values, dtype=np.float64)
@@ -208,6 +215,9 @@ class TorchLibrary:
         self.queues = self.device.type == "cuda"
         self._compact = torch.float32 if self.queues else torch.float64
         self.out_of_memory: type[Exception] = torch.cuda.OutOfMemoryError
+
+    def current(self) -> AbstractContextManager[Any]:
+        return self._torch.cuda.device(self.device) if self.queues else nullcontext()
 
     def array(self, values: Any) -> Array:
         return self._there(values).to(self._torch.float64)  # float32 travels as such, and is widened there
@@ -352,5 +362,10 @@ def _diagonal_blocks(matrix: Array, size: int) -> Array:
 
 
 def torch_library(device: str) -> TorchLibrary:
-    """torch on a device of devices.py, but for "cpu" and "auto"."""
-    return TorchLibrary(device.removeprefix("torch:"))
+    """torch on a device of devices.py, but for "cpu" and "auto"; of several, on the first."""
+    return TorchLibrary(names_of_torch(device)[0])
+
+
+def torch_libraries(device: str) -> list[TorchLibrary]:
+    """torch on each of the devices that a name stands for."""
+    return [TorchLibrary(name) for name in names_of_torch(device)]

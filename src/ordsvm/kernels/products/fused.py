@@ -8,6 +8,7 @@ CHUNK columns are float32, sums of these float64. Exact products: float64 throug
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -162,6 +163,17 @@ def _gaussian_exact(
     tl.atomic_add(OUT + i, tl.sum(total, 1), mask=row_there)
 
 
+class GatheredRows:
+    """`Rows` whose forms are gathered once a fast product reads them: exact ones have their own."""
+
+    def __init__(self, products: FusedGaussianProducts, which: Array) -> None:
+        self._products, self.which, self.size = products, which, len(which)
+
+    @cached_property
+    def forms(self) -> tuple[Array, ...]:
+        return self._products.gathered(self.which)
+
+
 class FusedGaussianProducts(GaussianProducts):
     """The Gaussian kernel, fused."""
 
@@ -186,10 +198,13 @@ class FusedGaussianProducts(GaussianProducts):
         norm = (0.5 * (scaled * scaled).sum(1)).to(torch.float32)
         self._forms = (high, low, norm)
 
-    def rows(self, which: Array) -> Rows:
+    def rows(self, which: Array) -> Any:
+        return GatheredRows(self, which)
+
+    def gathered(self, which: Array) -> tuple[Array, ...]:
         if self._by_differences:
-            return Rows(which, len(which), (self._forms[0][:, which].contiguous(),))
-        return Rows(which, len(which), tuple(form[which] for form in self._forms))
+            return (self._forms[0][:, which].contiguous(),)
+        return tuple(form[which] for form in self._forms)
 
     def first(self, size: int) -> Rows:
         if self._by_differences:

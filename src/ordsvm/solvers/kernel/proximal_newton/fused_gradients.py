@@ -14,6 +14,8 @@ import torch
 import triton
 import triton.language as tl
 
+from ordsvm.kernels.products.divided import DividedProducts
+
 if TYPE_CHECKING:
     from ordsvm.solvers.kernel.proximal_newton.newton_system import NewtonSystem, Preconditioner, Sizes, Step
 
@@ -174,7 +176,9 @@ class FusedGradients:
 
     def _captured(self) -> torch.cuda.CUDAGraph | None:
         """An iteration as a graph; None where it would not pay."""
-        if not (self._system.library.queues and self._sizes[0] <= FEW_FREE and FusedGradients.graphs):
+        system = self._system
+        on_one_device = not isinstance(system.products, DividedProducts)
+        if not (system.library.queues and on_one_device and self._sizes[0] <= FEW_FREE and FusedGradients.graphs):
             return None
         graph, here, aside = torch.cuda.CUDAGraph(), torch.cuda.current_stream(), _stream(self.x.device)
         aside.wait_stream(here)

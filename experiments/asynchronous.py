@@ -21,8 +21,12 @@ FEWEST = 2  # threads of a run that is timed
 
 
 def own_threads() -> int:
-    """The most of the counts that this machine has cores for."""
-    return max(FEWEST, *(count for count in COUNTS if count <= (os.cpu_count() or 1)))
+    """The most of the counts that this process has cores for."""
+    return max(FEWEST, *(count for count in COUNTS if count <= cores()))
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def key_of(done: Records, stem: str) -> str:

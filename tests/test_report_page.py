@@ -1,8 +1,12 @@
 """The report in a browser: it draws, sorts and shows details, without an error and without a request."""
 
+import io
 import json
+import os
 import shutil
 import time
+from base64 import b64decode
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -137,3 +141,53 @@ def test_no_error_and_no_request(browser, page):
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
     assert [url for url in asked if not url.startswith("data:")] == [page.as_uri()]
+
+
+SIZES = {"light": (1180, 1500), "dark": (1180, 1500), "phone": (390, 1400)}
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """The report of a calibrated model of patients, with every section."""
+    from sklearn.datasets import load_diabetes
+
+    folder = tmp_path_factory.mktemp("shown")
+    patients = load_diabetes(as_frame=True, scaled=False)
+    ranks = pd.qcut(patients.target, 5, labels=["1", "2", "3", "4", "5"])
+    patients.data.assign(progression=ranks).to_csv(folder / "patients.csv", index=False)
+    data, model = str(folder / "patients.csv"), str(folder / "patients.ordsvm")
+    options = ["--gamma", "0.03", "--hold-out", "0.3", "--calibrate"]
+    assert run(["train", data, "-t", "progression", *options, "-o", model]) == 0
+    assert run(["report", model, data, "-o", str(folder / "page.html")]) == 0
+    return folder / "page.html"
+
+
+@pytest.mark.parametrize("look", SIZES)
+def test_every_section_in_light_dark_and_on_a_phone(browser, shown, look):
+    width, height = SIZES[look]
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": look == "phone"}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    scheme = [{"name": "prefers-color-scheme", "value": "dark" if look == "dark" else "light"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+    browser.get_log("browser")
+    browser.get(shown.as_uri())
+    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    headings = browser.execute_script("return [...document.querySelectorAll('h2')].map(h => h.textContent)")
+    assert {"Is the model worth it?", "Does more data help?", "Columns that matter", "Prediction sets"} <= set(headings)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    letters = "[...document.querySelectorAll('.chart svg text')].filter(t => t.textContent)"
+    assert browser.execute_script(f"return Math.min(...{letters}.map(t => t.getBoundingClientRect().height))") >= 9
+    if folder := os.environ.get("ORDSVM_PICTURES"):  # docs/images for the pictures that are kept
+        start = browser.execute_script("return document.getElementById('scores').closest('section').offsetTop - 8")
+        for part, top in (("top", 0), ("more", start)):
+            clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
+            options = {"captureBeyondViewport": True, "clip": clip}
+            picture = b64decode(browser.execute_cdp_cmd("Page.captureScreenshot", options)["data"])
+            keep(picture, Path(folder) / f"report_{look}_{part}.png")
+
+
+def keep(picture, path):
+    """A small version, of 64 colours."""
+    image = pytest.importorskip("PIL.Image").open(io.BytesIO(picture)).convert("RGB")
+    image.thumbnail((900, 1400))
+    image.quantize(64).save(path, optimize=True)

@@ -128,14 +128,12 @@ def _baseline_table(predictions: Predictions, found: list[Baseline]) -> Table:
     rows = [("this model", f"{own.value:.3f}", "", "")]
     for one in found:
         interval = one.difference
-        better = "better" if interval.high < 0 else "worse" if interval.low > 0 else "no clear difference"
-        rows.append(
-            (one.name, f"{one.error:.3f}", f"{signed(interval.value)} ({_span(interval)})", f"this model: {better}")
-        )
+        better = "better" if interval.high < 0 else "worse" if interval.low > 0 else "unclear"
+        rows.append((one.name, f"{one.error:.3f}", f"{signed(interval.value)} ({_span(interval)})", better))
     note = "Mean absolute error in ranks on the same rows; differences with 95 % intervals of a paired bootstrap."
     if predictions.training is None:
         note += " Of other baselines there are none: the rows that the model was trained on are not at hand."
-    return Table("Is the model worth it?", note, ("model", "error", "difference", ""), rows)
+    return Table("Is the model worth it?", note, ("model", "error", "difference", "this one is"), rows)
 
 
 def _set_table(found: list[SetRow]) -> list[Table]:

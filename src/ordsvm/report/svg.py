@@ -168,7 +168,7 @@ VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231,
 
 def rank_colour(rank: int, n_ranks: int) -> str:
     """The colours of ranks, in order from dark to light."""
-    place = 0.08 + 0.87 * rank / max(1, n_ranks - 1)
+    place = 0.2 + 0.62 * rank / max(1, n_ranks - 1)  # seen on a light and on a dark page
     channels = np.array(VIRIDIS).T
     red, green, blue = (round(float(np.interp(place, np.linspace(0, 1, len(VIRIDIS)), one))) for one in channels)
     return f"#{red:02x}{green:02x}{blue:02x}"

@@ -16,6 +16,7 @@ from ordsvm.report.trust import Bin, Curve
 from ordsvm.report.words import number_text, percent_text, shortened_label
 
 BARS, BAR = 12, 19.0  # bars on each side, and the height of one
+NAMED = 6  # labels that have room in a legend
 
 
 def weight_chart(weights: Weights) -> Markup:
@@ -81,7 +82,7 @@ def dependence_chart(found: Dependence, thresholds: Floats | None, classes: NDAr
 
 def reliability_chart(bins: Sequence[Bin], classes: NDArray[Any]) -> Markup:
     """Shares that came true by predicted P(rank ≤ k): on the diagonal where probabilities are right."""
-    chart = Chart("Observed shares by predicted cumulative probabilities", height=330, left=56)
+    chart = Chart("Observed shares by predicted cumulative probabilities", height=350, left=56, top=32)
     x, y = chart.across(0, 1), chart.upwards(0, 1)
     ticks = [(share, f"{share:.0%}") for share in (0, 0.25, 0.5, 0.75, 1.0)]
     chart.x_axis(x, ticks, "predicted P(label ≤ k)")
@@ -89,6 +90,11 @@ def reliability_chart(bins: Sequence[Bin], classes: NDArray[Any]) -> Markup:
     chart.path(f"M{x(0):.1f} {y(0):.1f}L{x(1):.1f} {y(1):.1f}", "threshold")
     for k in sorted({one.rank for one in bins}):
         colour = rank_colour(k, len(classes))
+        if len(classes) <= NAMED:
+            place = chart.left + 76 * k
+            chart.add('<rect fill="{c}" x="{x}" y="2" width="11" height="11"/>', c=colour, x=place)
+            name = f"≤ {shortened_label(str(classes[k]), 6)}"
+            chart.add('<text class="tick" x="{x}" y="12">{name}</text>', x=place + 15, name=name)
         mine = [one for one in bins if one.rank == k]
         path = "M" + "L".join(f"{x(one.predicted):.1f} {y(one.observed.value):.1f}" for one in mine)
         chart.add('<path class="line" stroke="{c}" d="{path}"/>', c=colour, path=path)

@@ -300,33 +300,6 @@ def test_cuda_gives_the_same_and_never_stores_the_matrix():
 
 
 @pytest.mark.slow
-def test_fused_kernels_agree_with_the_plain_ones():
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("no GPU")
-    from ordsvm.array_library import TorchLibrary
-    from ordsvm.kernels.products.fused import FusedGaussianProducts
-    from ordsvm.kernels.products.on_torch import GaussianProducts
-
-    library = TorchLibrary("cuda")
-    stage, score, b, beta = shifted_case(library)
-    fused = stage.consistent_alpha(score, b, beta)
-    library.fuses = False
-    torch.testing.assert_close(fused, stage.consistent_alpha(score, b, beta), atol=1e-9, rtol=0)
-    for n_features in (1, 3, 12, 13, 46, 100, 128, 129, 300):
-        X, order = np.random.default_rng(0).normal(size=(777, n_features)), np.random.default_rng(1).permutation(777)
-        kinds = (FusedGaussianProducts, GaussianProducts)
-        fast, plain = (kind(TorchLibrary("cuda"), X, order, 1 / n_features) for kind in kinds)
-        columns = library.index(np.arange(0, 700, 3))
-        values = library.array(np.random.default_rng(2).normal(size=len(columns)))
-        expected = plain.exact_product(plain.first(555), plain.rows(columns), values)
-        exact = fast.exact_product(fast.first(555), fast.rows(columns), values)
-        torch.testing.assert_close(exact, expected, atol=1e-11, rtol=0)
-        quick = fast.product(fast.first(555), fast.rows(columns), values)
-        torch.testing.assert_close(quick, expected, atol=2e-5, rtol=0)
-
-
-@pytest.mark.slow
 def test_rounding_on_a_device_is_that_of_its_own_formula():
     """Distances from norms lose what differences keep: far from the origin no tolerance is claimed that is not met."""
     pytest.importorskip("torch")

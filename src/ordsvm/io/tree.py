@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import UserList
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from types import NoneType
@@ -76,6 +77,8 @@ class Writer:
         return self._container(value, place)
 
     def _container(self, value: Any, place: str) -> Any:
+        if isinstance(value, UserList):  # of columns, in scikit-learn 1.6
+            value = list(value.data)
         if isinstance(value, list | tuple):
             items = [self.value(item, f"{place}.{i}") for i, item in enumerate(value)]
             return items if isinstance(value, list) else {"tuple": items}

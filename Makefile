@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Threads that wait for each other need the cores to themselves.
 THREADED := $(wildcard tests/test_async*.py)
 
-.PHONY: demo test test-all core-test docs lint format sanitize bench campaign experiments-quick clean
+.PHONY: demo test test-all core-test docs lint format sanitize sanitize-gpu bench campaign experiments-quick clean
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -70,6 +70,11 @@ format: $(VENV)/lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(NATIVE) $(wildcard tests/cpp/*)
+
+# Triton's kernels under compute-sanitizer, on a machine with a GPU; PYTHON has torch and the package.
+sanitize-gpu:
+	compute-sanitizer --tool memcheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
+	compute-sanitizer --tool racecheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
 
 # The C++ core's own tests, without Python, under the sanitizers.
 sanitize: $(VENV)/cmake

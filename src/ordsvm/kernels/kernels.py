@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -162,6 +162,8 @@ class RBF(NativeKernel):
 class Polynomial(NativeKernel):
     """The polynomial kernel, k(x, y) = (gamma x·y + coef0)^degree.
 
+    It is positive semidefinite where coef0 is not negative and degree is an integer.
+
     Parameters
     ----------
     gamma : float
@@ -175,6 +177,11 @@ class Polynomial(NativeKernel):
     gamma: float
     coef0: float
     degree: float
+
+    @property
+    def positive_semidefinite(self) -> bool:
+        """bool: Whether the expanded power is a sum of products of features, none with a negative factor."""
+        return self.gamma >= 0 and self.coef0 >= 0 and float(self.degree).is_integer()
 
     def __call__(self, X: Data, Y: Data) -> Floats:
         return (self.gamma * dot(X, Y) + self.coef0) ** self.degree
@@ -197,10 +204,13 @@ class Sigmoid(NativeKernel):
         The constant.
     """
 
-    positive_semidefinite: ClassVar[bool] = False
-
     gamma: float
     coef0: float
+
+    @property
+    def positive_semidefinite(self) -> bool:
+        """bool: False; it is so for some data only."""
+        return False
 
     def __call__(self, X: Data, Y: Data) -> Floats:
         return np.tanh(self.gamma * dot(X, Y) + self.coef0)

@@ -38,10 +38,6 @@ class Stage:
         Where no shift of at most h does that, the shift is 0 and the sum another than β.
         """
         columns, clip = self.columns, self.library.clip
-        if self.library.fuses:
-            from ordsvm.solvers.kernel.proximal_newton.fused_shift import consistent_alpha
-
-            return consistent_alpha(self, score, b, beta)
         u = self.unclipped(score, b)
         alpha = clip(u, 0.0, columns.cap)
         signed_cap = columns.sign * columns.cap

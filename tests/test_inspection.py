@@ -125,6 +125,24 @@ def test_sampled_intervals_hold_brute_force_as_often_as_they_say():
     assert np.array_equal(again.values, found.values)
 
 
+def test_factors_that_underflow_add_nothing():
+    X, y = random_data(11, n=40, n_features=3)
+    model = SVOR(gamma=1.0).fit(X, y)
+    far = X[:1] + 1e3
+    found = contributions(model, np.vstack([far, X[:1]]), X[20:24])
+    assert np.all(np.isfinite(found.values))
+    assert off(found) <= 1e-10
+    np.testing.assert_allclose(found.values[0], brute_force(model, far, X[20:24]), rtol=0, atol=1e-12)
+
+
+def test_samples_in_float32_are_explained_exactly_too():
+    X, y = random_data(12, n=60, n_features=12)
+    X = X.astype(np.float32)
+    found = contributions(SVOR().fit(X, y), X[:2], X[30:36])
+    assert found.method == "product"
+    assert off(found) <= 1e-10
+
+
 def test_groups_of_columns_count_as_one():
     X, y = random_data(4, n=60, n_features=6)
     groups = {"pair": [0, 1], "other": ["x4"]}
@@ -200,6 +218,11 @@ def test_what_cannot_be_explained_is_said():
         contributions(SVOR(kernel="precomputed").fit(X @ X.T, y), (X @ X.T)[:1], X @ X.T)
     with pytest.raises(TypeError, match="keeps no support vectors"):
         similar_cases(LinearSVOR().fit(X, y), X[:1])
+    with pytest.raises(TypeError, match="no weights of features"):
+        weights(SVC(kernel="linear").fit(X, y))  # a score for every pair of classes
+    for columns in (importance, dependence):
+        with pytest.raises(TypeError, match="toarray"):
+            columns(SVOR().fit(X, y), sp.csr_array(X), 0)
     model = SVOR().fit(X, y)
     for bad, message in (
         ({"groups": {"a": [9]}}, "there is not"),

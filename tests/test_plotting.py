@@ -160,12 +160,12 @@ def test_without_matplotlib_there_is_one_sentence(monkeypatch, model):
 
 
 def test_thresholds_of_the_report_that_are_close_have_labels_above_each_other():
-    places = label_levels([-2.2, -2.1, 0.0, 3.0], list("abcde"), (-3.0, 4.0))
+    places = label_levels([-2.2, -2.1, 0.0, 3.0], list("abcde"), 360 / 7)
     assert places == [(-2.2, "a | b", 0), (-2.1, "b | c", 1), (0.0, "c | d", 0), (3.0, "d | e", 0)]
 
 
 def test_very_many_thresholds_in_one_place_share_a_label():
-    places = label_levels([0.001 * k for k in range(9)], list("abcdefghij"), (-3.0, 4.0))
+    places = label_levels([0.001 * k for k in range(9)], list("abcdefghij"), 360 / 7)
     assert [text for _, text, _ in places if text] == ["a … j"]
     assert len(places) == 10
 

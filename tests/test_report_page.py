@@ -187,7 +187,7 @@ def test_every_section_in_light_dark_and_on_a_phone(browser, shown, look):
 
 
 def keep(picture, path):
-    """A small version, of 64 colours."""
+    """A small version, of 128 colours."""
     image = pytest.importorskip("PIL.Image").open(io.BytesIO(picture)).convert("RGB")
     image.thumbnail((900, 1400))
-    image.quantize(64).save(path, optimize=True)
+    image.quantize(128).save(path, optimize=True)

@@ -11,7 +11,7 @@ from sklearn.inspection import partial_dependence, permutation_importance
 
 from ordsvm._typing import Floats
 from ordsvm.checks import check_choice, check_count, shortened
-from ordsvm.inspection.rows import rows_of
+from ordsvm.inspection.rows import dense_rows_of
 from ordsvm.inspection.score import score_model
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 
@@ -153,7 +153,7 @@ def dependence(model: Any, X: Any, column: Any, *, grid_resolution: int = 20) ->
     True
     """
     check_count("grid_resolution", grid_resolution, "values", least=2)
-    rows = rows_of(X, "X")
+    rows = dense_rows_of(X)
     names = [str(name) for name in rows.columns] if hasattr(rows, "columns") else None
     categorical = None
     if names is not None:
@@ -167,8 +167,6 @@ def dependence(model: Any, X: Any, column: Any, *, grid_resolution: int = 20) ->
             rows = rows.astype({rows.columns[place]: np.float64})  # the grid may have values between
     elif not isinstance(column, int | np.integer) or not 0 <= column < rows.shape[1]:
         raise ValueError(f"column={shortened(column)} is not valid: give a number below {rows.shape[1]}.")
-    elif rows.dtype.kind in "iub":
-        rows = rows.astype(np.float64)
     regressor = ScoreRegressor(model)
     options = {"grid_resolution": grid_resolution, "categorical_features": categorical, "kind": "both"}
     found = partial_dependence(regressor, rows, [column], **options)
@@ -266,7 +264,7 @@ def importance(
     scorers = SCORERS | PROBABILITY_SCORERS
     check_choice("metric", metric, scorers)
     check_count("n_repeats", n_repeats, "permutations")
-    rows = rows_of(X, "X")
+    rows = dense_rows_of(X)
     found = permutation_importance(
         model, rows, y, scoring=scorers[metric], n_repeats=n_repeats, random_state=random_state
     )

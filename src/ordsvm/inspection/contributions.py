@@ -27,7 +27,7 @@ from ordsvm.inspection.shapley import (
 from ordsvm.kernels import Precomputed
 
 MOST_GROUPS = 500  # that orders are sampled of
-ADDITIVE = 1e-7  # by which a formula may differ from the score, as a share of the scores, before it is given up
+ADDITIVE = 1e-5  # by which a formula may differ from the score, as a share of the scores, before it is given up
 
 
 @dataclass(frozen=True, eq=False)

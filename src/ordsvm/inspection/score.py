@@ -55,7 +55,9 @@ class Score:
         if hasattr(self.machine, "landmarks_"):  # coef_ is about the features of a Nyström map
             return None
         coef = getattr(_inner(self.machine), "coef_", None)
-        return None if coef is None else _over_ranks(coef)
+        if coef is None or (len(np.atleast_2d(coef)) > 1 and not hasattr(self.machine, "rank_scores")):
+            return None  # a score for every class or pair of classes: no single one
+        return _over_ranks(coef)
 
     def kernel_sum(self) -> KernelSum | None:
         """The support vectors, or landmarks, and their weights, where there are any."""

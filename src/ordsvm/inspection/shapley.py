@@ -23,7 +23,8 @@ from ordsvm.kernels import RBF, Laplacian
 
 ENUMERATED = 10  # groups whose 2^10 subsets are all computed
 ROWS_AT_ONCE = 20_000  # whose scores are computed in one call
-VALUES_AT_ONCE = 4_000_000  # factors of kernel values in memory
+VALUES_AT_ONCE = 250_000  # factors of kernel values, which stay in the cache of a core
+LEAST_TERM = 1e-300  # to divide by: where a term is less, so are both of its factors and what it adds
 QUANTILE = 0.98  # of Student's distribution, for 95 % intervals: means of few skewed draws need more than 0.975
 
 
@@ -57,10 +58,10 @@ def product_values(X: Any, background: Any, groups: Sequence[Ints], score: Kerne
         for row, mine in enumerate(of_rows):
             difference = mine[np.newaxis] - of_background
             for node, share in zip(nodes, shares, strict=True):
-                others = _products_of_others(node * mine[np.newaxis] + (1 - node) * of_background)
-                terms = np.einsum("bzj,bzj->zj", difference, others)
-                phi[row] += share * (weight @ terms) / background.shape[0]
-    return phi
+                terms = of_background + node * difference
+                products = share * weight * np.prod(terms, axis=-1)
+                phi[row] += np.einsum("bz,bzj->j", products, difference / np.maximum(terms, LEAST_TERM))
+    return phi / background.shape[0]
 
 
 def _factors(rows: Any, vectors: Any, groups: Sequence[Ints], kernel: Any) -> Floats:
@@ -78,14 +79,6 @@ def _distances(rows: Any, vectors: Any, group: Ints, squared: bool) -> Floats:
         difference = np.subtract.outer(rows[:, column].astype(np.float64), vectors[:, column].astype(np.float64))
         total += difference * difference if squared else np.abs(difference)
     return total
-
-
-def _products_of_others(terms: Floats) -> Floats:
-    """The product over the last dimension without the term itself; no division, as terms may be 0."""
-    before, after = np.ones_like(terms), np.ones_like(terms)
-    np.cumprod(terms[..., :-1], axis=-1, out=before[..., 1:])
-    after[..., :-1] = np.cumprod(terms[..., :0:-1], axis=-1)[..., ::-1]
-    return before * after
 
 
 def enumerated_values(value: Callable[[Flags], Floats], n_groups: int) -> Values:

@@ -18,7 +18,8 @@ from ordsvm.report.words import labels_of, percent_text, shortened_label
 
 BINS = 44  # of the scores
 DOTS = 300  # samples that are drawn one by one
-MOST_LABELS = 7  # of thresholds above each other
+MOST_LEVELS = 5  # of labels of thresholds, above each other
+ONE_PLACE, MOST_IN_A_PLACE = 6.0, 4  # thresholds so near to each other, and how many of them have labels of their own
 
 
 def all_charts(model: Any, machine: Any, predictions: Predictions | None) -> dict[str, Markup]:
@@ -88,11 +89,13 @@ def score_chart(predictions: Predictions, thresholds: Floats) -> Markup:
     low, high = float(min(score.min(), thresholds.min())), float(max(score.max(), thresholds.max()))
     margin = 0.03 * (high - low) or 1.0
     low, high = low - margin, high + margin
-    places = label_levels([float(value) for value in thresholds], names, (low, high))
+    left = margin_for(names, 30)
+    units = (Chart("", left=left).across(low, high)(high) - left) / (high - low)
+    places = label_levels([float(value) for value in thresholds], names, units)
     levels = 1 + max((level for *_, level in places), default=0)
     top = 34.0 + 15 * levels
     n = len(names)
-    chart = Chart("Scores by true label", left=margin_for(names, 30), top=top, height=top + max(230.0, 26.0 * n))
+    chart = Chart("Scores by true label", left=left, top=top, height=top + max(230.0, 26.0 * n))
     x = chart.across(low, high)
     chart.x_axis(x, nice_ticks(low, high), "score")
     chart.legend([("first", "right"), ("second", "wrong")])
@@ -122,38 +125,30 @@ def score_chart(predictions: Predictions, thresholds: Floats) -> Markup:
     return chart.render()
 
 
-def label_levels(
-    thresholds: Sequence[float], names: Sequence[str], ends: tuple[float, float]
-) -> list[tuple[float, str, int]]:
+def label_levels(thresholds: Sequence[float], names: Sequence[str], units: float) -> list[tuple[float, str, int]]:
     """Where to write which ranks a threshold separates, and how high, so that no label covers another.
 
-    Of more than a few in one place the lowest and the highest rank are named.
+    units are those of the chart for 1 of the score. Where more than a few thresholds are in one place, one label names
+    the lowest and the highest rank; a label without a free place is left out.
     """
-    units = 360.0 / (ends[1] - ends[0])
     order = sorted(range(len(thresholds)), key=lambda k: thresholds[k])
-    labels = [(thresholds[k], f"{shortened_label(names[k], 8)} | {shortened_label(names[k + 1], 8)}") for k in order]
-    clusters: list[list[int]] = []
-    for number, (place, text) in enumerate(labels):
-        half = (LETTER * len(text) + 10) / units / 2
-        if clusters and labels[clusters[-1][-1]][0] + half >= place - half:
-            clusters[-1].append(number)
-        else:
-            clusters.append([number])
+    groups: list[list[int]] = []
+    for k in order:
+        is_near = bool(groups) and units * (thresholds[k] - thresholds[groups[-1][0]]) < ONE_PLACE
+        groups[-1].append(k) if is_near else groups.append([k])
     found: list[tuple[float, str, int]] = []
-    for cluster in clusters:
-        if len(cluster) > MOST_LABELS:
-            ranks = [order[number] for number in cluster]
-            text = f"{shortened_label(names[min(ranks)], 8)} … {shortened_label(names[max(ranks) + 1], 8)}"
-            found.append((float(np.mean([labels[number][0] for number in cluster])), text, 0))
-            found += [(labels[number][0], "", 0) for number in cluster]
-            continue
-        ends_of_levels: list[float] = []
-        for number in cluster:
-            place, text = labels[number]
-            half = (LETTER * len(text) + 10) / units / 2
-            level = next((i for i, end in enumerate(ends_of_levels) if end < place - half), len(ends_of_levels))
-            ends_of_levels[level : level + 1] = [place + half]
-            found.append((place, text, level))
+    ends: list[float] = []  # of the labels so far, by level
+    for group in groups:
+        parts = [[k] for k in group] if len(group) <= MOST_IN_A_PLACE else [group]
+        for part in parts:
+            between = " | " if len(part) == 1 else " … "
+            text = between.join(shortened_label(name, 8) for name in (names[min(part)], names[max(part) + 1]))
+            place, half = float(np.mean([thresholds[k] for k in part])), (LETTER * len(text) + 8) / units / 2
+            level = next((i for i, end in enumerate(ends) if end < place - half), len(ends))
+            found += [(thresholds[k], "", 0) for k in part if len(part) > 1]
+            found.append((place, text, level) if level < MOST_LEVELS else (place, "", 0))
+            if level < MOST_LEVELS:
+                ends[level : level + 1] = [place + half]
     return found
 
 

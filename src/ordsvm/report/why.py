@@ -23,7 +23,8 @@ from ordsvm.inspection.score import score_model
 from ordsvm.report.contents import Predictions, Training, short_cell
 from ordsvm.report.words import LONGEST, number_text, shortened_label
 
-BACKGROUND = 60  # rows that predictions are compared with
+BACKGROUND, LEAST_BACKGROUND = 60, 10  # rows that predictions are compared with
+WORK = 150_000_000  # support vectors × rows × columns², of an explained prediction
 PERMUTED_ROWS, REPEATS, MOST_COLUMNS = 400, 5, 40
 DEPENDENCE_ROWS, DEPENDENCES = 60, 4
 CONTRIBUTIONS, CASES, CASE_CELLS = 8, 3, 4
@@ -121,7 +122,7 @@ def _explained(model: TableModel, predictions: Predictions) -> list[Explained]:
     chosen = _chosen(predictions)
     source = predictions.training or Training(predictions.rows, predictions.classes[predictions.true])
     rows = taken(predictions.rows, list(chosen.values()))
-    found = contributions(model, rows, source.some(BACKGROUND).rows, random_state=0)
+    found = contributions(model, rows, source.some(_background_rows(model)).rows, random_state=0)
     names = predictions.classes.tolist()
     explained = []
     for place, (what, row) in enumerate(chosen.items()):
@@ -137,6 +138,14 @@ def _explained(model: TableModel, predictions: Predictions) -> list[Explained]:
         cases = _cases(model, taken(predictions.rows, [row]))
         explained.append(Explained(f"Row {predictions.numbers[row]}: {what}", text, largest, cases))
     return explained
+
+
+def _background_rows(model: TableModel) -> int:
+    """Fewer where there are many support vectors and columns, which Shapley values take time for."""
+    vectors, columns = score_model(model).kernel_sum(), 1 if model.encoder_ is None else len(model.encoder_.columns_)
+    if vectors is None:
+        return BACKGROUND
+    return int(np.clip(WORK / (vectors.vectors.shape[0] * columns**2), LEAST_BACKGROUND, BACKGROUND))
 
 
 def _chosen(predictions: Predictions) -> dict[str, int]:

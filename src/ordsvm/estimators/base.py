@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import logging
 import warnings
 from abc import abstractmethod
@@ -127,8 +128,13 @@ def reports_to_callbacks(fit: Any) -> Any:
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
+    known = frozenset(inspect.signature(fit).parameters)
+
     @wraps(fit)
     def fit_or_report(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
         has_callbacks = bool(getattr(self, "_skl_callbacks", None))
         return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
 

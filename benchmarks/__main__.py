@@ -30,6 +30,7 @@ REGISTRY = (
     "dcd",
     "distributed",
     "early-stopping",
+    "explanations",
     "gpu",
     "latency",
     "linear-text",

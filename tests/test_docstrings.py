@@ -29,6 +29,7 @@ MODULES = (
     "ordsvm.distributed",
     "ordsvm.evaluation",
     "ordsvm.formulations",
+    "ordsvm.inspection",
     "ordsvm.io",
     "ordsvm.kernels",
     "ordsvm.linear",

@@ -89,4 +89,15 @@ def summary(done: Records, scope: Scope) -> Outcome:
     return {"data": texts.DATA, "protocol": PROTOCOL, "cells": cells}
 
 
+def linear_over_kernel(done: Records, scope: Scope) -> Outcome:
+    cells = [
+        {"dataset": name, "metric": f"{metric} of linear NPSVOR / of NPSVOR", "value": linear_[metric] / own[metric]}
+        for name in SHARES
+        if (linear_ := done.get(_key(name, LINEAR, "test"))) and (own := done.get(_key(name, "NPSVOR", "test")))
+        for metric in ("mae", "mse")
+    ]
+    return {"data": texts.DATA, "protocol": PROTOCOL, "cells": cells}
+
+
+LINEAR_ITEM = Item("Table 3: linear NPSVOR against NPSVOR with a kernel", units, linear_over_kernel)
 ITEM = Item("Kernel methods and linear NPSVOR on parts of the sets", units, summary)

@@ -22,6 +22,7 @@ from ordsvm.checkpoint import Keeper, digest, opened
 from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import caller_level, check_positive, usable_threads
+from ordsvm.conventions import check_signature, linked, name_init_after
 from ordsvm.devices import TensorRows, beside, is_tensor
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult, Progress
@@ -146,6 +147,7 @@ def gives_back_tensors(method: Any) -> Any:
     return of_rows
 
 
+@linked
 class Machine(CallbackSupportMixin, BaseEstimator):
     """A machine trained by a solver that has limits and reports to a callback."""
 
@@ -160,6 +162,11 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     n_threads: Any
     result_: FitResult
     _unit: ClassVar[str] = "steps"  # what n_iter counts
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        check_signature(cls)
+        name_init_after(cls)
+        super().__init_subclass__(**options)
 
     # The steps of a fit, in their order
 

@@ -110,8 +110,9 @@ class ProximalNewton:
         """
         if run.matrix.source is not None and not run.matrix.source[0].positive_semidefinite:
             raise ValueError(
-                "solver='proximal-newton' needs a positive semidefinite kernel, which the sigmoid is not: its systems "
-                "would have no solution. Use solver='smo'."
+                "solver='proximal-newton' needs a positive semidefinite kernel, which the sigmoid is not, nor a "
+                "polynomial with coef0 < 0 or a degree that is no integer: its systems would have no solution. Use "
+                "solver='smo'."
             )
         if len(run.problem.hinges) == 0:
             run.close(_core.Status.converged)

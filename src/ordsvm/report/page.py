@@ -11,6 +11,7 @@ from typing import Any
 
 from ordsvm.report import facts
 from ordsvm.report.contents import Predictions
+from ordsvm.report.findings import findings_section
 
 
 def report_page(model: Any, machine: Any, title: str, predictions: Predictions | None = None) -> str:
@@ -66,6 +67,7 @@ def report_page(model: Any, machine: Any, title: str, predictions: Predictions |
         headline=facts.headline(machine, predictions),
         metrics=facts.metrics(predictions),
         mistakes=facts.mistakes(machine, predictions),
+        findings=findings_section(model, predictions),
         proof=facts.proof(machine.result_),
         tuning=facts.tuning(model),
         card=facts.card(model, machine),

@@ -43,9 +43,9 @@ from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
 from ordsvm.solvers.registry import check_linear_solver, with_seed
 from ordsvm.solvers.solution import LinearSolution
 
-# What tol=None is: √(tol / share) bounds ‖w − w*‖ / ‖w‖. The share of ½‖w‖² in the objective is a fifth on text at C = 1,
-# so that weights are proven to be within 7 %, and are within 1 %. At 0.01 it was 22 %, and noise could pass for signal;
-# 1e-3 takes up to twice as many passes (`python -m benchmarks coefficients`).
+# What tol=None is: √(tol / share) bounds ‖w − w*‖ / ‖w‖. The share of ½‖w‖² in the objective is a fifth on text at
+# C = 1, so that weights are proven to be within 7 %, and are within 1 %. At 0.01 it was 22 %, and noise could pass for
+# signal; 1e-3 takes up to twice as many passes (`python -m benchmarks coefficients`).
 DEFAULT_TOL = 1e-3
 TOL_ON_WORKERS = 1e-2  # of the distributed machines, which pay in rounds
 ROWS_AT_ONCE = 65_536

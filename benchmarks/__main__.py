@@ -31,6 +31,7 @@ REGISTRY = (
     "distributed",
     "early-stopping",
     "gpu",
+    "isa",
     "latency",
     "linear-text",
     "parsmo",

@@ -34,6 +34,7 @@ REGISTRY = (
     "early-stopping",
     "explanations",
     "gpu",
+    "isa",
     "latency",
     "linear-text",
     "parsmo",

@@ -21,8 +21,12 @@ FEWEST = 2  # threads of a run that is timed
 
 
 def own_threads() -> int:
-    """The most of the counts that this machine has cores for."""
-    return max(FEWEST, *(count for count in COUNTS if count <= (os.cpu_count() or 1)))
+    """The most of the counts that this process has cores for."""
+    return max(FEWEST, *(count for count in COUNTS if count <= cores()))
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def key_of(done: Records, stem: str) -> str:
@@ -77,19 +81,27 @@ def seconds_to(history: Sequence[Sequence[float]], best: float) -> float | None:
     return reached[0] if reached else None
 
 
-def draw(path: Path, found: dict[str, dict[str, Outcome]], metric: str) -> None:
-    """Above, the objective by time; below, an error of the test rows; a column for every data set."""
+def draw(path: Path, found: dict[str, dict[str, Outcome]], metric: str, others: Sequence[str] = ()) -> None:
+    """Above, the objective by time; below, an error of the test rows; a column for every data set.
+
+    `others` have another objective, which is not drawn.
+    """
 
     def plot(axes: np.ndarray) -> None:
+        from matplotlib.ticker import NullFormatter
+
         for column, (name, runs) in enumerate(found.items()):
-            for method, run in runs.items():
-                if run["objective"]:
-                    axes[0, column].loglog(*_positive(run["objective"]), label=method, lw=1)
+            for place, (method, run) in enumerate(runs.items()):
+                style = {"color": f"C{place}", "label": method, "lw": 1, "ms": 3}
+                if run["objective"] and method not in others:
+                    axes[0, column].loglog(*_positive(run["objective"]), ".-", **style)
                 points = [(seconds, errors[metric]) for seconds, errors in run["errors"]]
-                axes[1, column].semilogx(*np.array(points).T, "o-", ms=3, lw=1, label=method)
+                axes[1, column].semilogx(*np.array(points).T, "o-", **style)
             axes[0, column].set(title=name, ylabel="objective")
             axes[1, column].set(xlabel="seconds", ylabel=metric)
             axes[1, column].legend(fontsize=6)
+            for axis in axes[:, column]:
+                axis.xaxis.set_minor_formatter(NullFormatter())
 
     drawing.save(path, plot, (2, len(found)), (3.2, 2.6))
 

@@ -124,6 +124,12 @@ def test_wrong_arguments_name_the_class_of_the_user(kind):
         kind(Cost=1.0)
 
 
+@pytest.mark.parametrize("kind", [SVOR, SVOREX, LinearSVOR, NPSVOR, SVC])
+def test_a_wrong_argument_of_fit_names_the_class_of_the_user(kind):
+    with pytest.raises(TypeError, match=rf"^{kind.__name__}\.fit\(\) got an unexpected keyword argument 'weights'"):
+        kind().fit(X, Y, weights=None)
+
+
 def test_a_class_derived_from_a_model_has_its_own_name_in_errors():
     class Mine(SVOREX):
         pass

@@ -100,10 +100,10 @@ def test_the_page_is_that_of_the_results():
 def test_timed_runs_of_more_threads_are_kept(monkeypatch):
     """A machine with fewer cores measures nothing again, one with more does."""
     done = {"a/2 threads": {"whole": 2.0}, "a/8 threads": {"whole": 1.0}}
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(asynchronous, "cores", lambda: 2)
     assert asynchronous.key_of(done, "a") == "a/8 threads"
     assert asynchronous.threads_of(asynchronous.key_of(done, "b")) == 2
     assert asynchronous.measured(done, "a") == {"whole": 1.0, "threads": 8}
     assert asynchronous.measured(done, "b") is None
-    monkeypatch.setattr("os.cpu_count", lambda: 40)
+    monkeypatch.setattr(asynchronous, "cores", lambda: 40)
     assert asynchronous.key_of(done, "a") == "a/16 threads"

@@ -21,7 +21,6 @@ from ordsvm.solvers.kernel.proximal_newton.newton_system import (
     PlainGradients,
     Preconditioner,
     Step,
-    _core,
 )
 from ordsvm.solvers.kernel.proximal_newton.passes import Iterate, PlainPasses
 from tests.cases import FORMULATIONS, N_RANKS, random_data
@@ -121,19 +120,6 @@ def test_gradients(q, library):
     for _ in range(25):
         both[1].iterate()
     assert_same(both[1].x, system.solve_directly(step.right), atol=1e-4)
-
-
-def test_core(library, monkeypatch):
-    from ordsvm.solvers.kernel.proximal_newton import fused_core
-
-    monkeypatch.setattr(fused_core, "CHUNK", 64)
-    random = np.random.default_rng(0)
-    for n, rank, q in ((100, 70, 3), (300, 130, 0), (70, 128, 1)):
-        factor = library.compact(library.array(random.normal(size=(n, rank))))
-        low_rank, diagonal = library.array(random.normal(size=(n, q))), library.array(random.uniform(0.5, 1.5, n))
-        found = fused_core.fused_core(library, factor, low_rank, diagonal)
-        expected = _core(library, factor, low_rank, diagonal)
-        assert_same(torch.tril(found), torch.tril(expected), atol=1e-4)
 
 
 @pytest.mark.parametrize("n_features", [1, 3, 12, 13, 46, 100, 128, 129, 300])

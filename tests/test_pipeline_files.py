@@ -1,5 +1,6 @@
 """Pipelines of scikit-learn and estimators of one's own in model files: what is kept, and what is refused."""
 
+import json
 import warnings
 from dataclasses import dataclass
 
@@ -35,7 +36,8 @@ RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(N, 3))
 Y = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
 ORDER = ["low", "middle", "high"]
-FRAME = pd.DataFrame({"size": X[:, 0] * 3 + 7, "colour": RANDOM.choice(["red", "blue"], N), "age": np.arange(float(N))})
+FRAME = pd.DataFrame({"size": X[:, 0] * 3 + 7, "age": np.arange(float(N))})
+FRAME["colour"] = RANDOM.choice(["red", "blue", "green"], N, p=[0.5, 0.4, 0.1])
 FRAME["text"] = np.where(X[:, 1] > 0, "a good wine", "some bad beer")
 GAPS = FRAME.assign(size=FRAME["size"].mask(X[:, 2] > 1), colour=FRAME["colour"].where(X[:, 2] < 1, None))
 NUMBERS = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
@@ -62,7 +64,7 @@ PIPELINES = {
     "slices": (make_pipeline(ColumnTransformer([("some", StandardScaler(), slice(1, 3))]), svor()), X),
     "codes": (make_pipeline(OrdinalEncoder(encoded_missing_value=-1), svor()), GAPS[["colour"]]),
     "rare": (
-        make_pipeline(OneHotEncoder(min_frequency=0.4, handle_unknown="infrequent_if_exist"), svor()),
+        make_pipeline(OneHotEncoder(min_frequency=0.25, handle_unknown="infrequent_if_exist"), svor()),
         FRAME[["colour"]],
     ),
     "text": (make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LinearSVOR(categories=ORDER)), FRAME["text"]),
@@ -197,6 +199,47 @@ def test_parameters_that_name_files_patterns_or_code_are_refused(parameter, valu
     tree, arrays = contents(file)
     step(tree)[1][parameter] = value
     with pytest.raises(ModelFileError, match="is not a sound model"):
+        load(forge(file, tree, arrays))
+
+
+def alter_words(state):
+    state["vocabulary_"]["dict"][0][1] = 10**6
+
+
+def alter_counts(state):
+    state["_n_features_outs"] = [1]
+
+
+def alter_mapping(state):
+    state["_default_to_infrequent_mappings"][0] = {"floats": [0.0, 10.0**6, 1.0]}
+
+
+def alter_rare(state):
+    state["_infrequent_indices"] = [[0, 1, 2]]
+
+
+def alter_drop(state):
+    state["_drop_idx_after_grouping"] = {"objects": [7]}
+
+
+@pytest.mark.parametrize(
+    ("name", "alter", "message"),
+    [
+        ("text", alter_words, "every word a column of its own"),
+        ("rare", alter_counts, "categories do not make"),
+        ("rare", alter_mapping, "rare category points to"),
+        ("rare", alter_rare, "rare category points to"),
+        ("rare", alter_drop, "a category is dropped that there is not"),
+    ],
+)
+def test_positions_in_sparse_matrices_are_checked(name, alter, message, file):
+    """scikit-learn makes matrices of them without a look, and a product would read beyond their ends."""
+    model, samples = PIPELINES[name]
+    save(model.fit(samples, Y), file)
+    tree, arrays = contents(file)
+    alter(step(tree)[2])
+    arrays = {key: value for key, value in arrays.items() if key in json.dumps(tree)}
+    with pytest.raises(ModelFileError, match=message):
         load(forge(file, tree, arrays))
 
 

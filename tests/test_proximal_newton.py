@@ -262,6 +262,21 @@ def test_consistent_alpha_has_the_sums_asked_for():
     assert np.all((found >= 0) & (found <= stage.columns.cap))
 
 
+@pytest.mark.parametrize("width", [1.0, 1e-3])
+def test_consistent_alpha_at_bounds_and_far_from_the_margin(width):
+    """Half of the sums are those of α at their caps or 0, where many shifts have that sum: the nearest is taken. In a
+    narrow stage u is far larger than the caps, and so is what it is rounded by."""
+    random, n = np.random.default_rng(3), 400
+    problem = formulations.svor(random.integers(0, N_RANKS, n), N_RANKS, 2.0)
+    columns = Columns.of(problem, np.arange(n), NumpyLibrary())
+    stage = Stage(NumpyLibrary(), columns, random.uniform(size=columns.cap.shape) * columns.cap, width)
+    score, b = random.normal(size=n), random.normal(size=N_RANKS - 1)
+    shift = width * np.where(np.arange(n) % 2, 0.3, 0.95) * random.choice([-1.0, 1.0], n)
+    beta = columns.sums(stage.alpha(score + shift, b))[0]
+    found = stage.consistent_alpha(score, b, beta)
+    np.testing.assert_allclose(columns.sums(found)[0], beta, atol=1e-13)
+
+
 # torch
 
 

@@ -57,7 +57,7 @@ class Table:
         remarks = [*differences.of_searches(beyond, nearest), *differences.of_first_partition(self._first(done))]
         if self.bins == 5:
             remarks += differences.of_cost(done)
-        made = {"data": DATA, "protocol": PROTOCOL, "cells": cells, "explanations": differences.EXPLANATIONS}
+        made = {"data": DATA, "protocol": PROTOCOL, "cells": cells, "explanations": differences.explanations(self.bins)}
         return made | {"nearest_points": nearest, "beyond": beyond, "remarks": remarks}
 
     def _first(self, done: Records) -> Iterator[float]:

@@ -154,7 +154,8 @@ def draw_boxes(found: Outcome, path: Path) -> None:
     def plot(axes: np.ndarray) -> None:
         for axis, name in zip(axes.ravel(), names, strict=False):
             own = {key.split("/")[1]: values for key, values in found["mae"].items() if key.startswith(f"{name}/")}
-            drawing.box_plot(axis, list(own.values()), list(own), f"{name}: MAE")
+            labels = [method.removeprefix("AsyORGCD ") for method in own]
+            drawing.box_plot(axis, list(own.values()), labels, f"{name}: MAE")
 
     if names:
         drawing.save(path, plot, (2, 3), (3.6, 3.0))
@@ -185,7 +186,8 @@ def _curves(metric: str) -> Item:
 
     def draw(found: Outcome, path: Path) -> None:
         if found["_runs"]:
-            asynchronous.draw(path, found["_runs"], "mae" if metric == "objective" else metric)
+            below = "mae" if metric == "objective" else metric
+            asynchronous.draw(path, found["_runs"], below, ("SVORIM", "SVOREX"))
 
     return Item(f"{metric} by time", curve_units, summary, draw, alone=True)
 

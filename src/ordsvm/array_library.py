@@ -66,6 +66,9 @@ class ArrayLibrary(Protocol):
     def add(self, matrix: Array, low_rank: Array, diagonal: Array) -> None:
         """matrix += EE' + a diagonal."""
 
+    def add_product(self, out: Array, left: Array, right: Array) -> None:
+        """out += left @ right."""
+
     def number(self, flags: Array) -> Array:
         """Flags as 0.0 and 1.0."""
 
@@ -156,6 +159,9 @@ class NumpyLibrary:
     def add(self, matrix: Array, low_rank: Array, diagonal: Array) -> None:
         matrix += low_rank @ low_rank.T
         matrix[np.diag_indices(len(diagonal))] += diagonal
+
+    def add_product(self, out: Array, left: Array, right: Array) -> None:
+        out += left @ right
 
     def number(self, flags: Array) -> Array:
         return flags.astype(np.float64)
@@ -275,6 +281,9 @@ class TorchLibrary:
     def add(self, matrix: Array, low_rank: Array, diagonal: Array) -> None:
         matrix.addmm_(low_rank, low_rank.T)
         matrix.diagonal().add_(diagonal)
+
+    def add_product(self, out: Array, left: Array, right: Array) -> None:
+        out.addmm_(left, right)
 
     def number(self, flags: Array) -> Array:
         return flags.to(self._torch.float64)

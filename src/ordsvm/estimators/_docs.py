@@ -125,8 +125,8 @@ LINEAR = (
     fit_intercept : bool, default=True
         Whether there is an intercept. It is penalised: with features far from 0, centre them.
     tol : float or None, default=None
-        Training stops when the relative duality gap is at most this; None is 1e-3 for dense samples and 0.01 for sparse
-        ones, in memory and on disk. The weights are then within √(2 · result_.gap) of the optimal ones.
+        Training stops when the relative duality gap is at most this; None is 1e-3. The weights are then within
+        `result_.coef_error` = √(2 · result_.gap) of the optimal ones.
     max_iter : int, default=1000
         The largest number of passes over the samples; -1 for no limit.
     solver : {"auto", "rank-dcd", "interior-point"} or solver object, default="auto"

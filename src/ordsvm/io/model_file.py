@@ -68,7 +68,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> from ordsvm import SVOR, load, save
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVOR().fit(X[:50], y[:50])
+    >>> model = SVOR(C=10).fit(X[:50], y[:50])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(model, f"{folder}/model.safetensors")
     ...     again = load(f"{folder}/model.safetensors")

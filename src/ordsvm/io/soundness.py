@@ -16,6 +16,8 @@ from ordsvm.checks import shortened
 from ordsvm.data.frames import TableModel
 from ordsvm.estimators.base import check_parameters
 from ordsvm.io.registry import solver_names
+from ordsvm.io.step_checks import check_step
+from ordsvm.io.steps import STEPS
 from ordsvm.io.trials import N_TRIALS, trial_samples
 from ordsvm.kernels import Precomputed
 from ordsvm.metrics import SCORERS
@@ -54,6 +56,9 @@ def _check_each(value: Any, size: int) -> None:
     for item in vars(value).values():
         for inner in _estimators_in(item):
             _check_each(inner, size)
+    if type(value) in STEPS:
+        check_step(value)
+        return
     check_parameters(value)
     if hasattr(value, "result_"):
         _check_result(value.result_)

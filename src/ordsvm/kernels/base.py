@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class Kernel(ABC):
     1.0
     """
 
+    positive_semidefinite: ClassVar[bool] = True  # otherwise a gap proves nothing, and solvers differ in their answers
+
     @abstractmethod
     def __call__(self, X: Data, Y: Data) -> Floats:
         """k(x, y) for every row x of X and y of Y, in float64."""
@@ -49,11 +52,6 @@ class Kernel(ABC):
         Rows
             The source, an object of the core.
         """
-
-    @property
-    def positive_semidefinite(self) -> bool:
-        """bool: Whether it is so for all data; otherwise a gap proves nothing, and solvers differ in their answers."""
-        return True
 
     def largest(self, X: Data) -> float:
         """Compute the largest |k(x, x)|: no value between samples exceeds it, if the kernel is positive semidefinite.

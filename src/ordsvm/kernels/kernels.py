@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -179,8 +179,8 @@ class Polynomial(NativeKernel):
     degree: float
 
     @property
-    def positive_semidefinite(self) -> bool:
-        """bool: Whether the expanded power is a sum of products of features, none with a negative factor."""
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # a property of its parameters
+        """Whether the expanded power is a sum of products of features, none with a negative factor."""
         return self.gamma >= 0 and self.coef0 >= 0 and float(self.degree).is_integer()
 
     def __call__(self, X: Data, Y: Data) -> Floats:
@@ -204,13 +204,10 @@ class Sigmoid(NativeKernel):
         The constant.
     """
 
+    positive_semidefinite: ClassVar[bool] = False
+
     gamma: float
     coef0: float
-
-    @property
-    def positive_semidefinite(self) -> bool:
-        """bool: False; it is so for some data only."""
-        return False
 
     def __call__(self, X: Data, Y: Data) -> Floats:
         return np.tanh(self.gamma * dot(X, Y) + self.coef0)

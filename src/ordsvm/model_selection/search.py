@@ -21,10 +21,12 @@ from ordsvm.conventions import linked
 from ordsvm.devices import usable_device
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
+from ordsvm.findings import Finding
 from ordsvm.metrics import get_scorer
 from ordsvm.model_selection.grids import coarse_grid, fine_grid
 from ordsvm.model_selection.jobs import SearchJobs
 from ordsvm.model_selection.paths import Judge, Parameters, Scorer
+from ordsvm.model_selection.remarks import edges_of_grid, warn_of_edges, warn_of_limits
 from ordsvm.model_selection.results import Table, results_table
 
 
@@ -99,6 +101,9 @@ class OrdinalSearchCV(GridSearchCV):
 
     Notes
     -----
+    At the end one `ConvergenceWarning` counts the fits that did not converge, if any, and a `ModelWarning` says which
+    of the best parameters are at the edge of what was tried, and which way to extend the grid.
+
     A kernel matrix is computed once for each set of kernel parameters and shared by all C and all folds. C runs
     upwards, and every fit starts from the one before, or from that of the kernel before. Samples to be tested are part
     of the fit with a C of 0, so that the fit gives their scores too. Folds run side by side, in threads that share
@@ -124,7 +129,7 @@ class OrdinalSearchCV(GridSearchCV):
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
-    >>> search = OrdinalSearchCV(SVOR(), {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1]}, cv=3).fit(X[:90], y[:90])
+    >>> search = OrdinalSearchCV(SVOR(), {"C": [1.0, 10.0, 1000.0], "gamma": [0.01, 0.1]}, cv=3).fit(X[:90], y[:90])
     >>> sorted(search.best_params_)
     ['C', 'gamma']
     >>> search.predict(X[90:]).shape
@@ -228,6 +233,7 @@ class OrdinalSearchCV(GridSearchCV):
             session,
         )
         self.cv_results_ = self._search(jobs)
+        warn_of_edges(self._edges())
         self._keep_best(X, y, sample_weight, None if session is None else session.inner("best"))
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -301,13 +307,24 @@ class OrdinalSearchCV(GridSearchCV):
         names = list(jobs.judge.scorers)
         if not isinstance(self.param_grid, str):
             candidates = list(ParameterGrid(self.param_grid))
-            return results_table(candidates, jobs.run(candidates), names, self.return_train_score)
+            outcomes = jobs.run(candidates)
+            warn_of_limits(outcomes)
+            return results_table(candidates, outcomes, names, self.return_train_score)
         coarse = list(ParameterGrid(coarse_grid(jobs.machine, jobs.prefix)))
         outcomes = jobs.run(coarse)
         best = coarse[self._best_index(results_table(coarse, outcomes, names, False))]
         fine = list(ParameterGrid(fine_grid(best)))
-        table = results_table(coarse + fine, outcomes + jobs.run(fine, stage=2), names, self.return_train_score)
+        outcomes += jobs.run(fine, stage=2)
+        warn_of_limits(outcomes)
+        table = results_table(coarse + fine, outcomes, names, self.return_train_score)
         return table | {"stage": np.repeat([1, 2], [len(coarse), len(fine)])}
+
+    def _edges(self) -> list[Finding]:
+        """Best parameters at the edge of what was tried."""
+        if callable(self.refit) or (self.multimetric_ and not self.refit):
+            return []
+        by = f"mean_test_{self.refit if self.multimetric_ else 'score'}"
+        return edges_of_grid(self.cv_results_, self._best_index(self.cv_results_), by)
 
     def _best_index(self, table: Table) -> int:
         """Of the best candidate: the first among equals."""

@@ -47,7 +47,7 @@ class ScoresDisplay(Display):
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> from ordsvm.plotting import ScoresDisplay
     >>> X, y = load_diabetes_ranks(3)
-    >>> display = ScoresDisplay.from_estimator(SVOR().fit(X[:50], y[:50]), X[:50], y[:50])
+    >>> display = ScoresDisplay.from_estimator(SVOR(C=10).fit(X[:50], y[:50]), X[:50], y[:50])
     >>> display.thresholds.shape
     (2,)
     """

@@ -10,6 +10,7 @@ from typing import Any
 
 from ordsvm.report import facts
 from ordsvm.report.contents import Predictions
+from ordsvm.report.findings import findings_section
 
 
 def report_page(
@@ -71,6 +72,7 @@ def report_page(
         headline=facts.headline(machine, predictions),
         metrics=facts.metrics(predictions),
         mistakes=facts.mistakes(machine, predictions),
+        findings=findings_section(model, predictions),
         proof=facts.proof(machine),
         tuning=facts.tuning(model),
         card=facts.card(model, machine),

@@ -213,6 +213,9 @@ def auto(work: Work) -> Any:
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable
     kernel, whatever the size of the problem, a few at a time by Block, which outweighs that the others need fewer.
 
+    Narrower vectors slow down both: Block stays the faster one with AVX2 and without (`python -m benchmarks isa`), so
+    that the rules are the same for all processors.
+
     Milliseconds of whole fits by Block / by the other one (GCD for SVOR, else SMO) at tol = 1e-3 on two cores with
     AVX-512, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never takes more than 1.22 times what
     the best would:

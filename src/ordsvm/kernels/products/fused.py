@@ -186,6 +186,7 @@ class FusedGaussianProducts(GaussianProducts):
         self._padded = torch.nn.functional.pad(self.samples[:, :-1], (0, padded - n_features))
         self._norm = -self.samples[:, -1].contiguous()
         self._by_differences = n_features <= FEW_FEATURES
+        self.kind = n_features if self._by_differences else (self._first, self._second, self._wide)
         if self._by_differences:
             self._forms: tuple[Array, ...] = ((scaled / math.sqrt(2)).T.to(torch.float32).contiguous(),)
             return

@@ -9,7 +9,7 @@ import triton.language as tl
 from ordsvm.array_library import Array
 from ordsvm.kernels.products.fused import CHUNK, _add_products, _column_tile, _grid, _row_tile
 
-TILE = (128, 32, 4, 4)  # rows, columns, warps, stages
+TILE = (128, 32, 4)  # rows, columns, warps
 
 
 @triton.jit
@@ -67,7 +67,8 @@ def add_square_product(
     forms: tuple[Array, ...], values: Array, out: Array, scale: float, blocks: tuple[int, int]
 ) -> None:
     """out += K values, from both parts of the samples and their norms, as FusedGaussianProducts keeps them."""
-    rows, columns, warps, stages = TILE
+    rows, columns, warps = TILE
+    stages = 2 if blocks[1] else 4
     n = len(values)
     grid, chunk = _grid(n, n, rows, CHUNK, rows)
     _square[grid](

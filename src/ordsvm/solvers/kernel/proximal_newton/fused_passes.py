@@ -11,9 +11,12 @@ from ordsvm._typing import Floats
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.multipliers import MOST_BISECTIONS, ROUNDING, Stage
+from ordsvm.solvers.kernel.proximal_newton.multipliers import SETTLED as SETTLED_NUMBER
+from ordsvm.solvers.kernel.proximal_newton.multipliers import SETTLED_BY_SIZE as SETTLED_BY_SIZE_NUMBER
 from ordsvm.solvers.kernel.proximal_newton.passes import Consistent, Iterate, RightSide, State
 
 ROWS = 128
+SETTLED, SETTLED_BY_SIZE = tl.constexpr(SETTLED_NUMBER), tl.constexpr(SETTLED_BY_SIZE_NUMBER)
 MOST_COLUMNS = 16  # of which a row is held in registers
 
 
@@ -171,6 +174,7 @@ def _consistent(
     high = tl.max(reach, 1)
     low = -high
     shift = tl.zeros((ROWS,), dtype=tl.float64)
+    settled = SETTLED * tl.sum(cap, 1) + SETTLED_BY_SIZE * tl.sum(tl.abs(u), 1)
     for _ in range(STEPS):
         v = u - weight * sign * shift[:, None]
         excess = tl.sum(sign * tl.minimum(tl.maximum(v, 0.0), cap), 1) - beta
@@ -179,8 +183,14 @@ def _consistent(
         high = tl.where(excess < 0.0, shift, high)
         step = shift + excess / tl.where(slope > 0.0, slope, 1.0)
         inside = (slope > 0.0) & (step > low) & (step < high)
-        shift = tl.where(excess == 0.0, shift, tl.where(inside, step, 0.5 * (low + high)))
-    moved = tl.minimum(tl.maximum(u - weight * sign * shift[:, None], 0.0), cap)
+        shift = tl.where(tl.abs(excess) > settled, tl.where(inside, step, 0.5 * (low + high)), shift)
+    v = u - weight * sign * shift[:, None]
+    moved = tl.minimum(tl.maximum(v, 0.0), cap)
+    free = tl.where((v > 0.0) & (v < cap), cap, 0.0)
+    total = tl.sum(free, 1)
+    share = free / tl.where(total > 0.0, total, 1.0)[:, None]
+    moved += sign * share * (beta - tl.sum(sign * moved, 1))[:, None]
+    moved = tl.minimum(tl.maximum(moved, 0.0), cap)
     found = off & (tl.abs(shift) <= width)
     alpha = tl.where(found[:, None], moved, alpha)
     own = tl.sum(sign * alpha, 1)

@@ -17,9 +17,9 @@ from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.kernels.products.host import KernelProducts
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 
-MOST_IN_SINGLE = 1e6  # bound on the trace of the core up to which a GPU adds it up in float32: its 1 is not lost
 JITTER = 1e-6  # on the diagonal of drawn samples, and the least residual, as a share of the largest value of K
 BLOCK = 16384  # rows at a time
+COLUMNS = 513  # of the core at a time: four times that are a usual rank with a few thresholds
 MOST_ITERATIONS = 200  # of conjugate gradients
 FEW_FREE = 30000  # samples up to which an iteration takes a GPU less time than its launches take the host
 LARGE = 12000  # samples from which on the matrix is factored in place
@@ -39,8 +39,7 @@ class Nystroem:
     def __init__(self, library: ArrayLibrary, products: KernelProducts, size: int, rank: int, seed: int) -> None:
         drawn = library.permutation(size, seed)[: max(1, min(rank, size // 4))]
         diagonal = products.diagonal(size)
-        self.largest = float(diagonal.max()) or 1.0
-        jitter = JITTER * self.largest
+        jitter = JITTER * (float(diagonal.max()) or 1.0)
         lower = library.cholesky(products.part(drawn, drawn) + jitter * library.eye(len(drawn)))
         if lower is None:
             raise NotSemidefinite
@@ -166,13 +165,7 @@ class Preconditioner(NamedTuple):
         library, low_rank = system.library, system.low_rank
         factor = nystroem.factor[system.free]
         diagonal = system.diagonal + nystroem.residual[system.free]
-        lower = None
-        if library.fuses and nystroem.largest * float((1.0 / diagonal).sum()) <= MOST_IN_SINGLE:
-            from ordsvm.solvers.kernel.proximal_newton.fused_core import fused_core
-
-            lower = library.cholesky(fused_core(library, factor, low_rank, diagonal))
-        if lower is None:
-            lower = library.cholesky(_core(library, factor, low_rank, diagonal))
+        lower = library.cholesky(_core(library, factor, low_rank, diagonal))
         if lower is None:
             raise FloatingPointError("The preconditioner is not positive definite.")
         return cls(library, factor, low_rank, diagonal, library.inverse_of_lower(lower))
@@ -187,13 +180,17 @@ class Preconditioner(NamedTuple):
 
 
 def _core(library: ArrayLibrary, factor: Array, low_rank: Array, diagonal: Array) -> Array:
-    """I + [B E]'[B E]/diagonal; of it, at least the lower triangle."""
-    inner = library.eye(factor.shape[1] + low_rank.shape[1])
+    """I + [B E]'[B E]/diagonal; of it the lower triangle, in blocks of columns, and what comes with these."""
+    size = factor.shape[1] + low_rank.shape[1]
+    inner = library.eye(size)
     for i in range(0, len(diagonal), BLOCK):
         part = slice(i, i + BLOCK)
         both = library.join([library.array(factor[part]), low_rank[part]], axis=1)
         both /= library.root(diagonal[part])[:, None]
-        inner += both.T @ both
+        for begin in range(0, size, COLUMNS):
+            library.add_product(
+                inner[begin:, begin : begin + COLUMNS], both[:, begin:].T, both[:, begin : begin + COLUMNS]
+            )
     return inner
 
 

@@ -81,7 +81,7 @@ class ProximalNewton:
     >>> from ordsvm import SVOR
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVOR(solver="proximal-newton").fit(X[:50], y[:50])
+    >>> model = SVOR(C=10, solver="proximal-newton").fit(X[:50], y[:50])
     >>> model.result_.solver, model.result_.status
     ('proximal-newton', 'converged')
     """

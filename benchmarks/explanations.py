@@ -14,11 +14,15 @@ from benchmarks import datasets
 from benchmarks.results import Row, row
 
 DATA = (
-    "winequality-red (11 columns), standardised, first 400 rows of a shuffle with seed 0, and 300 samples of 12 normal "
-    "columns with 4 ranks of a sum of products and squares, seed 0. Background: 10 rows; explained: 4 other rows, 25 "
-    "seeds each, 100 orders a seed. Brute force: all subsets of the columns with the weights of Shapley's formula. "
+    "winequality-red (11 columns), boston_housing (13) and cpu_small (12; both in 5 ranks of equal frequency), "
+    "standardised, first 400 rows of a shuffle with seed 0; and 300 samples of 12 normal columns with 4 ranks of "
+    "a sum of products and squares, seeds 0 and 1. Background: 10 rows; explained: 4 other rows, 25 seeds each, "
+    "100 orders a seed. Brute force: all subsets of the columns with the weights of Shapley's formula. The "
+    "quantile of the intervals was raised from Student's 0.975, which held 94.5 % on winequality-red and the "
+    "samples of seed 0, to 0.98: these two are the sets it was chosen on, and the bound is on the three others. "
     "Text for linear machines: 600 made-up reviews of 400 words, seed 0."
 )
+CHOSEN_ON = ("products of columns, seed 0", "winequality-red")
 EXPLAINED, SEEDS, BACKGROUND = 4, 25, 10
 
 
@@ -26,28 +30,31 @@ def run(quick: bool) -> list[Row]:
     """Bounds: sums to 1e-12, exact values to 1e-10, and 95 % intervals that hold between 95 and 99 of 100 values."""
     rows = [_linear_row(), *(_exact_row(kernel) for kernel in ("rbf", "laplacian"))]
     seeds = 5 if quick else SEEDS
-    hits: list[np.ndarray] = []
+    hits: dict[bool, list[np.ndarray]] = {True: [], False: []}
     for name, (X, y) in _sets(quick).items():
         for machine, model in _machines().items():
             held = _coverage(model.fit(X[BACKGROUND:], y[BACKGROUND:]), X, seeds)
-            hits.append(held.ravel())
+            hits[name in CHOSEN_ON].append(held.ravel())
             rows.append(row(f"{name}, {machine}: share of 95 % intervals that hold brute force", float(held.mean())))
-    total = float(np.concatenate(hits).mean())
-    rows.append(row("all: share of 95 % intervals that hold brute force", total, at_least=0.95))
-    rows.append(row("all: the same, not by being too wide", total, at_most=0.99))
+    if hits[True]:
+        share = float(np.concatenate(hits[True]).mean())
+        rows.append(row("sets that the quantile was chosen on: share of 95 % intervals that hold brute force", share))
+    share = float(np.concatenate(hits[False]).mean())
+    rows.append(row("other sets: share of 95 % intervals that hold brute force", share, at_least=0.95))
+    rows.append(row("other sets: the same, not by being too wide", share, at_most=0.99))
     return rows
 
 
 def _sets(quick: bool) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    found = {"products of columns": _made()}
-    if not quick:
-        X, y = datasets.ordinal("winequality-red", 400)
-        found["winequality-red"] = X, y
-    return found
+    found = {"products of columns, seed 1": _made(1)}
+    if quick:
+        return found
+    found |= {name: datasets.ordinal(name, 400) for name in ("boston_housing", "cpu_small", "winequality-red")}
+    return found | {"products of columns, seed 0": _made(0)}
 
 
-def _made() -> tuple[np.ndarray, np.ndarray]:
-    random = np.random.default_rng(0)
+def _made(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
     X = random.normal(size=(300, 12))
     score = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + X[:, 3:7] @ [1.0, -1.0, 0.5, 0.5] + 0.5 * random.normal(size=300)
     return X, np.argsort(np.argsort(score)) * 4 // 300

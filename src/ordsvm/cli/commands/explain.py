@@ -123,9 +123,10 @@ def _case(model: TableModel, table: Table, case: Case) -> dict[str, Any]:
     if rows is not None and model.about_.get("data_sha256") == table.fingerprint and case.vector < len(rows):
         number = int(rows[case.vector])
         found["row"] = number + 1
-        labels = table.labels if table.labels is not None else table.rows.get(model.target)
-        if labels is not None:
-            found["label"] = labels[number] if table.labels is not None else labels.iloc[number]
+        if table.labels is not None:
+            found["label"] = table.labels[number]
+        elif model.target in table.rows.columns:
+            found["label"] = table.rows[model.target].iloc[number]
     if model.encoder_ is not None:
         vectors = score_model(model).kernel_sum()
         assert vectors is not None

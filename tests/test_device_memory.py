@@ -1,5 +1,6 @@
 """What a fit on a device holds in memory at most, counted on torch's CPU device; docs/guide/gpu.md has the account."""
 
+import gc
 import weakref
 from functools import partial
 
@@ -80,6 +81,21 @@ def test_factored_systems(large, monkeypatch):
     monkeypatch.setattr(newton_system, "StackedCholesky", partial(newton_system.StackedCholesky, block=32))
     matrices = 1.3 if large == 10 else 2.1
     assert peak_of(direct=N) <= 8 * matrices * N**2 + SAMPLES + 8 * 4 * 2**12
+
+
+def test_nothing_is_kept_after_a_fit():
+    """Not even until the collector of cycles runs: another fit may need the memory."""
+    gc.collect()
+    gc.disable()
+    try:
+        X, y = random_data(3, n=100, n_ranks=N_RANKS)
+        problem, matrix = formulations.svor(y, N_RANKS, 1.0), KernelMatrix.of(RBF(0.2), X, 200.0)
+        for options in ({}, {"direct": 1, "rank": 20}):
+            before = sum(type(thing) is torch.Tensor for thing in gc.get_objects())
+            solve(problem, matrix, ProximalNewton(device="torch:cpu", **options), Control(tol=1e-3))
+            assert sum(type(thing) is torch.Tensor for thing in gc.get_objects()) == before
+    finally:
+        gc.enable()
 
 
 def test_the_count_counts():

@@ -97,12 +97,6 @@ class ArrayLibrary(Protocol):
     def solve_factored(self, lower: Array, right: Array) -> Array:
         """x with lower·lower'·x = right."""
 
-    def inverse_of_factored(self, lower: Array) -> Array:
-        """The inverse of lower·lower'."""
-
-    def solve_lower(self, lower: Array, right: Array) -> Array:
-        """x with lower·x = right."""
-
     def free_memory(self) -> float:
         """Bytes; NaN where that is not known."""
 
@@ -195,12 +189,6 @@ class NumpyLibrary:
 
     def solve_factored(self, lower: Array, right: Array) -> Array:
         return scipy.linalg.cho_solve((lower, True), right, check_finite=False)
-
-    def inverse_of_factored(self, lower: Array) -> Array:
-        return self.solve_factored(lower, np.eye(len(lower)))
-
-    def solve_lower(self, lower: Array, right: Array) -> Array:
-        return scipy.linalg.solve_triangular(lower, right, lower=True, check_finite=False)
 
     def free_memory(self) -> float:
         return math.nan
@@ -339,12 +327,6 @@ class TorchLibrary:
         if right.ndim == 1:
             return self._torch.cholesky_solve(right[:, None], lower)[:, 0]
         return self._torch.cholesky_solve(right, lower)
-
-    def inverse_of_factored(self, lower: Array) -> Array:
-        return self._torch.cholesky_inverse(lower)
-
-    def solve_lower(self, lower: Array, right: Array) -> Array:
-        return self._torch.linalg.solve_triangular(lower, right, upper=False)
 
     def free_memory(self) -> float:
         if self.device.type != "cuda":

@@ -207,7 +207,7 @@ def auto(work: Work) -> Any:
     or GCD.
 
     On a GPU: ProximalNewton. Where device="auto" leaves the place open too, from LEAST_ON_DEVICE samples on: no fit in
-    benchmarks/results/gpu.json takes less than 0.2 s, and Block ends 5,000 samples within 0.06 to 0.4 s (below).
+    benchmarks/results/gpu.json takes less than 0.14 s, and Block ends 5,000 samples within 0.06 to 0.4 s (below).
 
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable

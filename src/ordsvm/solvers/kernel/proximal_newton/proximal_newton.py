@@ -123,7 +123,9 @@ class ProximalNewton:
         library, products = self._on_device(run, order)
         threads = threads_for(run.problem.n_samples, usable_threads(run.control.n_threads))
         with blas_threads(threads), library.current():
-            status = Method(self, run, library, products, order).work()
+            method = Method(self, run, library, products, order)
+            status = method.work()
+            method.release()
         run.close(status)
 
     def _on_device(self, run: Run, order: Ints) -> tuple[ArrayLibrary, KernelProducts]:
@@ -170,6 +172,11 @@ class Method:
         if self.stages is not None and self.stages.latest is not None:
             self.stages.put(self.stages.latest)
         return status
+
+    def release(self) -> None:
+        """Lets go of what refers back to the method: the arrays of a device are free then, and not some time later."""
+        self.stages = None
+        self.effort = self.effort._replace(stop=_never)
 
     def begin_step(self) -> None:
         """Counts a Newton step, if no limit is met."""
@@ -248,6 +255,10 @@ class Method:
             return Iterate(start.beta[:known], start.score[:known], start.b)
         beta = self.library.join([start.beta, self.library.zeros(level.size - known)])
         return Iterate(beta, level.scores(beta), start.b)
+
+
+def _never() -> None:
+    pass
 
 
 def _spread(problem: Problem) -> float:

@@ -49,6 +49,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {random_state}
 
     Attributes
@@ -106,6 +107,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -121,6 +123,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.random_state = random_state
 
     def decision_function(self, X: Any) -> Floats:

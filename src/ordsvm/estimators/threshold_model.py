@@ -68,6 +68,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
@@ -90,6 +91,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -312,6 +314,7 @@ def init_with_cost(
     callback: Any = None,
     verbose: bool = False,
     n_threads: int | None = None,
+    deterministic: bool = False,
     early_stopping: bool = False,
     validation_fraction: float = 0.1,
     n_iter_no_change: int = 10,
@@ -337,6 +340,7 @@ def init_with_cost(
         callback=callback,
         verbose=verbose,
         n_threads=n_threads,
+        deterministic=deterministic,
         early_stopping=early_stopping,
         validation_fraction=validation_fraction,
         n_iter_no_change=n_iter_no_change,

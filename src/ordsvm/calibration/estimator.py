@@ -18,6 +18,7 @@ from ordsvm.calibration.conformal import Conformal, middle_ranks
 from ordsvm.calibration.maps import MAPS, ProbabilityMap
 from ordsvm.checkpoint import Session, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_number
+from ordsvm.conventions import linked, share_of_right_labels
 from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_samples
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.threshold_models import SVOR
@@ -26,6 +27,7 @@ from ordsvm.labels import label_array, rank_codes, require_y
 from ordsvm.stopping import Jobs
 
 
+@linked
 class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Probabilities of the ranks, and sets of ranks with a promised coverage, from the score of a model.
 
@@ -88,6 +90,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     map_: ProbabilityMap
     conformal_: Conformal
+    score = share_of_right_labels
 
     def __init__(
         self, estimator: Any = None, *, method: str = "logistic", cv: Any = 5, n_jobs: int | None = None

@@ -86,9 +86,9 @@ KERNEL = (
     n_threads : int or None, default=None
         Threads of prediction and of the solvers that take several; None is every core that this process may use.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where it trains and predicts: "cuda" is a GPU (`pip install "ordsvm[gpu]"`), "cuda:1" the second one, "auto" a
-        GPU where there is one and the problem is large enough. On a device solver="auto" is "proximal-newton", and a
-        tensor to predict gives a tensor back.
+        Where it trains and predicts: "cuda" is a GPU (`pip install "ordsvm[gpu]"`), "cuda:1" the second one,
+        "cuda:all" all of a machine, "auto" a GPU where there is one and the problem is large enough. On a device
+        solver="auto" is "proximal-newton", and a tensor to predict gives a tensor back.
     early_stopping : bool, default=False
         Whether to stop when the mean absolute error of validation samples no longer falls. A run that this, max_iter,
         time_limit or the callback cuts short leaves the model of the look with the least error; a run that converges,

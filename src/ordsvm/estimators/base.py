@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import logging
 import warnings
 from abc import abstractmethod
@@ -22,6 +23,7 @@ from ordsvm.checkpoint import Keeper, digest, opened
 from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import caller_level, check_flag, check_positive, usable_threads
+from ordsvm.conventions import check_signature, linked, name_init_after
 from ordsvm.devices import TensorRows, beside, is_tensor
 from ordsvm.estimators.model_findings import RankCounts, warn_of_findings
 from ordsvm.estimators.quiet import QUIET
@@ -153,8 +155,13 @@ def reports_to_callbacks(fit: Any) -> Any:
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
+    known = frozenset(inspect.signature(fit).parameters)
+
     @wraps(fit)
     def fit_or_report(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
         has_callbacks = bool(getattr(self, "_skl_callbacks", None))
         if not self.deterministic:
             return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
@@ -176,6 +183,7 @@ def gives_back_tensors(method: Any) -> Any:
     return of_rows
 
 
+@linked
 class Machine(CallbackSupportMixin, BaseEstimator):
     """A machine trained by a solver that has limits and reports to a callback."""
 
@@ -191,6 +199,11 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     deterministic: Any = False  # of pickles of 0.1.0 too
     result_: FitResult
     _unit: ClassVar[str] = "steps"  # what n_iter counts
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        check_signature(cls)
+        name_init_after(cls)
+        super().__init_subclass__(**options)
 
     # The steps of a fit, in their order
 

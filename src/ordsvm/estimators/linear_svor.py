@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm._typing import Flags, Floats, Ints
+from ordsvm.conventions import NoProbabilities, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
@@ -90,6 +91,8 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
     classes_: NDArray[Any]
     thresholds_: Floats
     rank_rule_: RankRule
+    score = share_of_right_labels
+    predict_proba = predict_log_proba = predict_cumproba = predict_set = NoProbabilities()
 
     def __init__(
         self,
@@ -139,7 +142,9 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         ndarray of shape (n_samples,)
             Scores.
         """
-        return self._scores(X)
+        score = self._scores(X)
+        refuse_calibration_by_class(self)
+        return score
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of the rank that the thresholds give to the score, by the rule `rank_rule_`.

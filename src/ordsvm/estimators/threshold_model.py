@@ -14,6 +14,7 @@ from sklearn.utils import check_consistent_length
 from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.checkpoint import check_checkpoint
 from ordsvm.checks import caller_level, check_flag
+from ordsvm.conventions import NoProbabilities, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.devices import on_host
 from ordsvm.estimators.base import Fit, gives_back_tensors, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation, hold_out
@@ -48,6 +49,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     thresholds_: Floats
     rank_rule_: RankRule
     validation_indices_: Ints
+    score = share_of_right_labels
+    predict_proba = predict_log_proba = predict_cumproba = predict_set = NoProbabilities()
 
     def __init__(
         self,
@@ -142,7 +145,9 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples,)
             Scores.
         """
-        return self._scores(self._check_new_data(X))
+        X = self._check_new_data(X)
+        refuse_calibration_by_class(self)
+        return self._scores(X)
 
     @gives_back_tensors
     def predict(self, X: Any) -> NDArray[Any]:

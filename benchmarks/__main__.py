@@ -29,6 +29,7 @@ REGISTRY = (
     "checkpoint",
     "coefficients",
     "dcd",
+    "deterministic",
     "diagnose",
     "distributed",
     "early-stopping",

@@ -41,6 +41,8 @@ class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
         Write a line about the progress to stderr after every round.
     n_threads : int or None, default=None
         Shards of a worker, at most; None is one for every thread it has.
+    deterministic : bool, default=False
+        Not possible: True is an error, for shards depend on the workers.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
 
@@ -129,6 +131,8 @@ class LinearNPSVOR(DistributedMachine, estimators.LinearNPSVOR):
         Write a line about the progress to stderr after every round.
     n_threads : int or None, default=None
         Shards of a worker, at most; None is one for every thread it has.
+    deterministic : bool, default=False
+        Not possible: True is an error, for shards depend on the workers.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
 
@@ -203,6 +207,8 @@ class LinearSVC(DistributedMachine, estimators.LinearSVC):
         Write a line about the progress to stderr after every round.
     n_threads : int or None, default=None
         Shards of a worker, at most; None is one for every thread it has.
+    deterministic : bool, default=False
+        Not possible: True is an error, for shards depend on the workers.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
 
@@ -277,6 +283,8 @@ class LinearSVR(DistributedMachine, estimators.LinearSVR):
         Write a line about the progress to stderr after every round.
     n_threads : int or None, default=None
         Shards of a worker, at most; None is one for every thread it has.
+    deterministic : bool, default=False
+        Not possible: True is an error, for shards depend on the workers.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
 

@@ -161,6 +161,8 @@ class DistributedMachine(LinearMachine):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if self.deterministic:
+            raise ValueError("deterministic=True is not possible with distributed rows: leave it out.")
         if self.warm_start:
             raise ValueError("warm_start=True is not possible with distributed rows: leave it out.")
 

@@ -78,6 +78,9 @@ KERNEL = (
         A name such as "gcd" or an options object such as `Block(q2=128)`. With a linear kernel also "rank-dcd", the
         solver of `LinearSVOR`, for which max_iter counts passes; "auto" is that for many samples, or sparse ones with
         more than 200 hinges, unless others are for validation.
+    deterministic : bool, default=False
+        Whether to train by one thread, so that the model is the same, bit by bit, whatever n_threads and the number of
+        cores. Without it models of other numbers of threads may differ within `tol`. Prediction is the same anyway.
     verbose : bool, default=False
         Whether to write a line about the progress to stderr several times a second.
     n_threads : int or None, default=None
@@ -136,6 +139,9 @@ LINEAR = (
         Whether to write a line about every pass to stderr, or several a second where passes are short.
     n_threads : int or None, default=None
         Threads; None is every core that this process may use.
+    deterministic : bool, default=False
+        Whether to train by one thread, so that the model is the same, bit by bit, whatever n_threads and the number of
+        cores. Without it models of other numbers of threads may differ within `tol`. Prediction is the same anyway.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
     n_iter_ : int

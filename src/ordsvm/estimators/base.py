@@ -22,7 +22,7 @@ from ordsvm._typing import Floats
 from ordsvm.checkpoint import Keeper, digest, opened
 from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
-from ordsvm.checks import caller_level, check_positive, usable_threads
+from ordsvm.checks import caller_level, check_flag, check_positive, usable_threads
 from ordsvm.conventions import check_signature, linked, name_init_after
 from ordsvm.devices import TensorRows, beside, is_tensor
 from ordsvm.estimators.model_findings import RankCounts, warn_of_findings
@@ -30,6 +30,7 @@ from ordsvm.estimators.quiet import QUIET
 from ordsvm.estimators.saturation import Saturation
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult, Progress
+from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.control import Control
 
 LOGGER = logging.getLogger("ordsvm")
@@ -162,7 +163,10 @@ def reports_to_callbacks(fit: Any) -> Any:
             if name not in known:
                 raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
         has_callbacks = bool(getattr(self, "_skl_callbacks", None))
-        return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
+        if not self.deterministic:
+            return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
+        with blas_threads(1):
+            return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
 
     return fit_or_report
 
@@ -192,6 +196,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     callback: Any
     verbose: Any
     n_threads: Any
+    deterministic: Any = False  # of pickles of 0.1.0 too
     result_: FitResult
     _unit: ClassVar[str] = "steps"  # what n_iter counts
 
@@ -213,6 +218,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         check_max_iter(self.max_iter)
         check_callback(self.callback)
         usable_threads(self.n_threads)
+        check_flag("deterministic", self.deterministic)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
 
@@ -282,7 +288,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             time_limit=self.time_limit,
             callback=self._all_callbacks(),
             verbose=bool(self.verbose),
-            n_threads=usable_threads(self.n_threads),
+            n_threads=1 if self.deterministic else usable_threads(self.n_threads),
             keeper=keeper,
         )
 

@@ -57,6 +57,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {random_state}
 
     Attributes
@@ -116,6 +117,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -135,6 +137,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.random_state = random_state
 
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> LinearTask:

@@ -43,6 +43,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {random_state}
 
     Attributes
@@ -90,6 +91,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -104,6 +106,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.random_state = random_state
 
     def decision_function(self, X: Any) -> Floats:

@@ -50,6 +50,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {random_state}
 
     Attributes
@@ -109,6 +110,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -124,6 +126,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.random_state = random_state
 
     def decision_function(self, X: Any) -> Floats:

@@ -43,6 +43,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {random_state}
 
     Attributes
@@ -87,6 +88,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -101,6 +103,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.random_state = random_state
 
     def predict(self, X: Any) -> Floats:

@@ -60,6 +60,7 @@ class NPSVOR(RankScores, KernelMachine):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {device}
 
     Attributes
@@ -127,6 +128,7 @@ class NPSVOR(RankScores, KernelMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         device: str = "cpu",
     ) -> None:
         self.C = C
@@ -149,6 +151,7 @@ class NPSVOR(RankScores, KernelMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.device = device
 
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> KernelTask:

@@ -40,6 +40,7 @@ class NystroemSVOR(NystroemFeatures, LinearSVOR):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {random_state}
 
     Attributes
@@ -114,6 +115,7 @@ class NystroemSVOR(NystroemFeatures, LinearSVOR):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -136,6 +138,7 @@ class NystroemSVOR(NystroemFeatures, LinearSVOR):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.random_state = random_state
 
 
@@ -175,6 +178,7 @@ class NystroemNPSVOR(NystroemFeatures, LinearNPSVOR):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {random_state}
 
     Attributes
@@ -249,6 +253,7 @@ class NystroemNPSVOR(NystroemFeatures, LinearNPSVOR):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -275,4 +280,5 @@ class NystroemNPSVOR(NystroemFeatures, LinearNPSVOR):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.random_state = random_state

@@ -38,6 +38,7 @@ class NystroemSVC(NystroemFeatures, LinearSVC):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {random_state}
 
     Attributes
@@ -107,6 +108,7 @@ class NystroemSVC(NystroemFeatures, LinearSVC):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -128,6 +130,7 @@ class NystroemSVC(NystroemFeatures, LinearSVC):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.random_state = random_state
 
 
@@ -160,6 +163,7 @@ class NystroemSVR(NystroemFeatures, LinearSVR):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {random_state}
 
     Attributes
@@ -228,6 +232,7 @@ class NystroemSVR(NystroemFeatures, LinearSVR):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -249,4 +254,5 @@ class NystroemSVR(NystroemFeatures, LinearSVR):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.random_state = random_state

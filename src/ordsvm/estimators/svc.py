@@ -58,6 +58,7 @@ class SVC(ClassifierMixin, InterceptMachine):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {device}
 
     Attributes
@@ -139,6 +140,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         device: str = "cpu",
     ) -> None:
         self.C = C
@@ -160,6 +162,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.device = device
 
     @gives_back_tensors

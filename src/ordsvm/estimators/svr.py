@@ -42,6 +42,7 @@ class SVR(RegressorMixin, InterceptMachine):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {device}
 
     Attributes
@@ -103,6 +104,7 @@ class SVR(RegressorMixin, InterceptMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         device: str = "cpu",
     ) -> None:
         self.C = C
@@ -121,6 +123,7 @@ class SVR(RegressorMixin, InterceptMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.device = device
 
     @gives_back_tensors

@@ -71,6 +71,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         callback: Any = None,
         verbose: bool = False,
         n_threads: int | None = None,
+        deterministic: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
@@ -93,6 +94,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.callback = callback
         self.verbose = verbose
         self.n_threads = n_threads
+        self.deterministic = deterministic
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -317,6 +319,7 @@ def init_with_cost(
     callback: Any = None,
     verbose: bool = False,
     n_threads: int | None = None,
+    deterministic: bool = False,
     early_stopping: bool = False,
     validation_fraction: float = 0.1,
     n_iter_no_change: int = 10,
@@ -342,6 +345,7 @@ def init_with_cost(
         callback=callback,
         verbose=verbose,
         n_threads=n_threads,
+        deterministic=deterministic,
         early_stopping=early_stopping,
         validation_fraction=validation_fraction,
         n_iter_no_change=n_iter_no_change,

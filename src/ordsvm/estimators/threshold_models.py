@@ -38,6 +38,7 @@ class SVOR(ThresholdModel):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {early_stopping}
     {validation_fraction}
     {n_iter_no_change}
@@ -115,6 +116,7 @@ class RedSVM(ThresholdModel):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {early_stopping}
     {validation_fraction}
     {n_iter_no_change}
@@ -195,6 +197,7 @@ class SVORIM(ThresholdModel):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {early_stopping}
     {validation_fraction}
     {n_iter_no_change}
@@ -272,6 +275,7 @@ class SVOREX(ThresholdModel):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {early_stopping}
     {validation_fraction}
     {n_iter_no_change}
@@ -345,6 +349,7 @@ class ShashuaLevinSVOR(ThresholdModel):
     {callback}
     {verbose}
     {n_threads}
+    {deterministic}
     {early_stopping}
     {validation_fraction}
     {n_iter_no_change}

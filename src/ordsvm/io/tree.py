@@ -29,7 +29,7 @@ INLINE = 64  # the most entries of a float64 vector that stands in the JSON itse
 NOT_KEPT = ("callback",)  # parameters that are code by nature and matter to training only
 OTHERS_STATE = ("_metadata_request", "_skl", "_sklearn", "_callbacks")  # what scikit-learn may leave in an estimator
 EARLIER_NAMES = {"_trained_prices": "_trained_C1_C2"}  # of attributes, in files of 0.1.0
-ADDED_PARAMETERS = {"device"}  # which files of 0.1.0 do not have
+ADDED_PARAMETERS = {"device", "deterministic"}  # which files of 0.1.0 do not have
 
 # Types of fields whose values are checked, and those that a value may have, the one to name in a message last.
 PLAIN: dict[Any, tuple[type, ...]] = {

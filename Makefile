@@ -13,7 +13,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Threads that wait for each other need the cores to themselves.
 THREADED := $(wildcard tests/test_async*.py)
 
-.PHONY: demo test test-all test-isa test-arm core-test docs lint format sanitize bench campaign experiments-quick clean
+.PHONY: demo test test-all test-isa test-arm core-test docs lint format sanitize sanitize-gpu bench campaign experiments-quick clean
+.PHONY: test-gcc test-clang test-oldest test-python compilers wheel wheels coverage release-check publish
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -25,7 +26,8 @@ test: $(VENV)/test core-test
 # The C++ core's own tests as they are compiled for use, whichever instruction set this machine has.
 core-test: $(VENV)/cmake
 	@mkdir -p build
-	@$(BIN)/cmake -S . -B build/core -DCMAKE_BUILD_TYPE=Release > build/core.log 2>&1 \
+	@$(BIN)/cmake -S . -B build/core -DCMAKE_BUILD_TYPE=Release -DCMAKE_COMPILE_WARNING_AS_ERROR=$(if $(CI),ON,OFF) \
+	    > build/core.log 2>&1 \
 	  && $(BIN)/cmake --build build/core -j 2 >> build/core.log 2>&1 || (cat build/core.log; exit 1)
 	@build/core/core_tests
 
@@ -50,6 +52,54 @@ test-arm: $(VENV)/cmake
 	$(BIN)/cmake --build build/arm -j 2
 	$(BIN)/python tools/hot_loops.py build/arm
 	qemu-aarch64 -L /usr/$(ARM) build/arm/core_tests
+
+# The core's tests by other compilers, whichever of these are found; warnings are errors.
+GCCS ?= g++-11 g++-12 g++-13 g++-14 g++-15
+CLANGS ?= clang++-15 clang++-16 clang++-17 clang++-18 clang++-19 clang++-20 clang++-21
+test-gcc: $(VENV)/cmake
+	$(BIN)/python tools/compilers.py --cmake $(BIN)/cmake $(GCCS)
+
+test-clang: $(VENV)/cmake
+	$(BIN)/python tools/compilers.py --cmake $(BIN)/cmake $(CLANGS:%=%:libstdc++) $(CLANGS:%=%:libc++)
+
+# Debian's and Ubuntu's packages of some of these.
+compilers:
+	sudo apt-get update && sudo apt-get install -y g++-11 clang-15 libc++-15-dev libc++abi-15-dev
+
+# The tests with the oldest versions that pyproject.toml allows, and with other Pythons, each in an environment of its own.
+test-oldest:
+	PIP_CONSTRAINT=$(CURDIR)/tests/oldest.txt PIP_BUILD_CONSTRAINT= $(MAKE) VENV=.venv-oldest .venv-oldest/test
+	.venv-oldest/bin/python -m pytest -n 2 -m "not slow" $(THREADED:%=--ignore=%)
+
+PYTHONS ?= 3.11 3.12 3.13 3.14
+test-python:
+	@tested=; for version in $(PYTHONS); do \
+	  if python$$version -c "" 2> /dev/null; then tested="$$tested $$version"; \
+	    $(MAKE) PYTHON=python$$version VENV=.venv-$$version .venv-$$version/test && \
+	    .venv-$$version/bin/python -m pytest -n 2 -m "not slow" $(THREADED:%=--ignore=%) || exit 1; \
+	  else echo "Python $$version was not found"; fi; done; \
+	echo "passed:$$tested"; test -n "$$tested"
+
+# A wheel, checked, and used where there is no compiler; the wheels of a release, for the system this runs on.
+WHEEL_PYTHON ?= $(PYTHON)
+wheel: $(VENV)/wheel
+	$(BIN)/python tools/wheel.py --python $(WHEEL_PYTHON)
+
+wheels: $(VENV)/created
+	$(PIP) install "cibuildwheel>=3"
+	$(BIN)/python -m cibuildwheel --output-dir dist
+
+# What a release needs: an address, a version, its notes. Then what is in dist goes to the package index, from a workflow
+# that the index trusts.
+release-check:
+	$(PYTHON) tools/release.py $(TAG:%=--tag %)
+
+publish: release-check $(VENV)/wheel
+	$(BIN)/twine upload dist/*.whl dist/*.tar.gz
+
+# Lines and branches of Python and of the core that the tests run, in build/coverage; it takes about an hour.
+coverage: $(VENV)/test $(VENV)/coverage
+	$(BIN)/python tools/measure_coverage.py
 
 # make bench lists the benchmarks, make bench NAME=smo-speed runs one.
 bench: $(VENV)/bench
@@ -90,6 +140,11 @@ format: $(VENV)/lint
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(NATIVE) $(wildcard tests/cpp/*)
 
+# Triton's kernels under compute-sanitizer, on a machine with a GPU; PYTHON has torch and the package.
+sanitize-gpu:
+	compute-sanitizer --tool memcheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
+	compute-sanitizer --tool racecheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
+
 # The C++ core's own tests, without Python, under the sanitizers.
 sanitize: $(VENV)/cmake
 	$(BIN)/cmake -S . -B build/asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DORDSVM_SANITIZE=address,undefined
@@ -100,7 +155,7 @@ sanitize: $(VENV)/cmake
 	$(BIN)/ctest --test-dir build/tsan --output-on-failure
 
 clean:
-	rm -rf build docs/_build docs/gallery docs/api $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist docs/_build docs/gallery docs/api $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Stamps: what has been installed into the virtual environment.
 $(VENV)/created:
@@ -114,8 +169,12 @@ $(VENV)/demo $(VENV)/test $(VENV)/bench $(VENV)/docs: $(VENV)/created pyproject.
 	@touch $@
 
 # Tools that check the sources, beside what the tests need: the core is not built for them again.
-$(VENV)/lint: $(VENV)/test
-	$(PIP) install --group lint
+$(VENV)/lint $(VENV)/coverage: $(VENV)/test
+	$(PIP) install --group $(@F)
+	@touch $@
+
+$(VENV)/wheel: $(VENV)/created
+	$(PIP) install --group wheel
 	@touch $@
 
 $(VENV)/cmake: $(VENV)/created

@@ -20,7 +20,7 @@ def rows(n: int = 500, n_features: int = 40, seed: int = 0):
     """Rows of random lengths, some empty, in float32; ranks by chance."""
     random = np.random.default_rng(seed)
     X = sp.random(n, n_features, density=0.2, format="csr", dtype=np.float32, random_state=seed)
-    X = sp.csr_matrix(sp.diags_array((np.arange(n) % 7 > 0).astype(np.float32)) @ X)
+    X = sp.csr_matrix(sp.diags((np.arange(n) % 7 > 0).astype(np.float32)) @ X)
     X.eliminate_zeros()
     return X, random.integers(0, 4, size=n)
 

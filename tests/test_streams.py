@@ -24,7 +24,7 @@ def rows(n: int = 1600, n_features: int = 200, n_ranks: int = 4, seed: int = 0):
     random = np.random.default_rng(seed)
     X = sp.random(n, n_features, density=min(1.0, 12 / n_features), format="csr", dtype=np.float32, random_state=seed)
     lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    X = sp.csr_matrix(sp.diags_array(1 / np.maximum(lengths, 1e-3)) @ X, dtype=np.float32)
+    X = sp.csr_matrix(sp.diags(1 / np.maximum(lengths, 1e-3)) @ X, dtype=np.float32)
     X.sort_indices()
     score = X @ random.normal(size=n_features) + 0.3 * random.normal(size=n)
     return X, np.argsort(np.argsort(score)) * n_ranks // n

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -44,15 +43,13 @@ class Buffer {
         return;
       }
 #endif
-      std::free(data);
+      ::operator delete(data, std::align_val_t{cache_line_bytes});
     }
   };
   using Owned = std::unique_ptr<T[], Free>;
 
   static Owned lines(std::size_t bytes) {
-    void* const data =
-        std::aligned_alloc(cache_line_bytes, (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes);
-    if (data == nullptr) throw std::bad_alloc();
+    void* const data = ::operator new(bytes, std::align_val_t{cache_line_bytes});
     std::memset(data, 0, bytes);
     return Owned(static_cast<T*>(data));
   }

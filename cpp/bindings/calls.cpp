@@ -52,6 +52,15 @@ void wait_for_the_end() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
+/// Whether this thread has the interpreter's lock. The stable interface tells by the dictionary of the current thread.
+bool has_lock() {
+#ifdef Py_LIMITED_API
+  return PyThreadState_GetDict() != nullptr;
+#else
+  return PyGILState_Check() != 0;
+#endif
+}
+
 /// Ends all calls of other threads; false where some did not end within so many seconds.
 bool end_calls(double seconds) {
   calls->ender = std::this_thread::get_id();
@@ -105,7 +114,7 @@ Locked::Locked() {
 }
 
 Locked::~Locked() {
-  if (calls->has_ended_here() && !PyGILState_Check()) wait_for_the_end();
+  if (calls->has_ended_here() && !has_lock()) wait_for_the_end();
   PyGILState_Release(state_);
   calls->count(calls->locked, -1);
 }

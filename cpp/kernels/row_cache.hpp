@@ -168,7 +168,7 @@ class RowCache {
   int take_slot() {
     if (slots_.size() < capacity_) {
       Slot slot;
-      slot.values = std::make_unique_for_overwrite<T[]>(source_.size());
+      slot.values.reset(new T[source_.size()]);
       slots_.push_back(std::move(slot));
       return static_cast<int>(slots_.size()) - 1;
     }

@@ -112,7 +112,7 @@ class CsrRows final : public ChunkedRows<CsrRows<T, I>> {
   std::optional<Features> features() const override {
     const double cells = static_cast<double>(data_.n_rows) * data_.n_columns;
     return Features{this->kernel_, data_.n_columns, data_.starts[data_.n_rows] / std::max(1.0, cells),
-                    norm_.empty() ? 0.0 : *std::ranges::max_element(norm_)};
+                    norm_.empty() ? 0.0 : *std::max_element(norm_.begin(), norm_.end())};
   }
   Index nonzeros(Index i, SampleIndex* columns, double* values) const override {
     const I begin = data_.starts[i], end = data_.starts[i + 1];

@@ -12,7 +12,7 @@ void Machine::build_rows(const Rows& rows, const Each& each) {
         each([&](Index i, Index sample) {
           get_beta(sample, beta.data());
           for (Index c = 0; c < n_columns_; ++c) total_[c] += beta[c];
-          const bool moves = std::ranges::any_of(beta, [](double value) { return value != 0.0; });
+          const bool moves = std::any_of(beta.begin(), beta.end(), [](double value) { return value != 0.0; });
           if (moves) add_exact(view, i, beta.data(), exact_.data(), n_columns_);
         });
       },

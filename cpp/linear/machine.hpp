@@ -133,7 +133,7 @@ class Machine {
   void begin_scores(std::span<const double> weights) {
     is_built_ = false;
     begin_proof();
-    std::ranges::copy(weights, exact_.data());
+    std::copy(weights.begin(), weights.end(), exact_.data());
   }
   void build(const Rows& rows, Index first);
   void score(const Rows& rows, Index first, int n_threads, Monitor& monitor);

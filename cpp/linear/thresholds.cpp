@@ -1,5 +1,6 @@
 #include "linear/thresholds.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -52,9 +53,9 @@ class ThresholdMachine final : public Machine {
     for (std::size_t k = 0; k < total.size(); ++k) counted_[k] = total_[k] += static_cast<W>(total[k]);
   }
   void set_weights(std::span<const double> weights, std::span<const double> sums) override {
-    std::ranges::copy(weights, weights_.data());
-    std::ranges::copy(sums, total_.begin());
-    std::ranges::copy(sums, counted_.begin());
+    std::copy(weights.begin(), weights.end(), weights_.data());
+    std::copy(sums.begin(), sums.end(), total_.begin());
+    std::copy(sums.begin(), sums.end(), counted_.begin());
   }
   std::vector<double> biases() const override { return {threshold_.begin(), threshold_.end()}; }
   void set_biases(std::span<const double> values) override {
@@ -102,7 +103,7 @@ class ThresholdMachine final : public Machine {
   void release() override { weights_ = Buffer<W>(0); }
   void clear() override {
     weights_ = Buffer<W>(n_features());
-    std::ranges::fill(total_, W{0});
+    std::fill(total_.begin(), total_.end(), W{0});
   }
   void get_beta(Index i, double* out) const override {
     *out = 0.0;

@@ -22,7 +22,7 @@ struct OwnedHinges {
   OwnedHinges(const Hinges& all, std::vector<Index> ids, std::vector<SampleIndex> its_samples)
       : id(std::move(ids)), samples(std::move(its_samples)) {
     for (const Index v : id) {
-      const auto place = std::ranges::lower_bound(samples, all.sample[v]);
+      const auto place = std::lower_bound(samples.begin(), samples.end(), all.sample[v]);
       sample.push_back(static_cast<SampleIndex>(place - samples.begin()));
       threshold.push_back(all.threshold[v]);
       sign.push_back(all.sign[v]);
@@ -42,7 +42,7 @@ struct OwnedHinges {
 inline std::vector<SampleIndex> sample_range(const Hinges& hinges, const std::vector<Index>& ids) {
   if (ids.empty()) return {};
   const auto by_sample = [&](Index u, Index v) { return hinges.sample[u] < hinges.sample[v]; };
-  const auto [lowest, highest] = std::ranges::minmax_element(ids, by_sample);
+  const auto [lowest, highest] = std::minmax_element(ids.begin(), ids.end(), by_sample);
   std::vector<SampleIndex> samples;
   for (SampleIndex i = hinges.sample[*lowest]; i <= hinges.sample[*highest]; ++i) samples.push_back(i);
   return samples;

@@ -6,8 +6,9 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <vector>
+
+#include "parallel/joining_thread.hpp"
 
 namespace ordsvm {
 
@@ -36,7 +37,7 @@ void run_team(int n_threads, std::atomic<bool>& stop, Work work, Watch watch,
     --running;
     ended.notify_one();
   };
-  std::vector<std::jthread> team;
+  std::vector<JoiningThread> team;
   try {
     for (int t = 0; t < n_threads; ++t) team.emplace_back(member, t);
   } catch (...) {  // the system has no more threads: those that run must not wait for the others

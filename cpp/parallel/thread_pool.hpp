@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "parallel/joining_thread.hpp"
+
 namespace ordsvm {
 
 /// Part t of n_parts of the numbers 0 .. count - 1.
@@ -22,8 +24,7 @@ class ThreadPool {
  public:
   explicit ThreadPool(int n_threads) {
     try {
-      for (int t = 1; t < n_threads; ++t)
-        helpers_.emplace_back([this, t](const std::stop_token& end) { help(t, end); });
+      for (int t = 1; t < n_threads; ++t) helpers_.emplace_back([this, t] { help(t); });
     } catch (...) {  // the system has no more threads: those that sleep must not be waited for
       dismiss();
       throw;
@@ -64,13 +65,13 @@ class ThreadPool {
   }
 
  private:
-  void help(int thread, const std::stop_token& end) {
+  void help(int thread) {
     for (unsigned seen = 0;;) {
       if (!soon([&] { return round_ != seen; })) round_.wait(seen);
       const unsigned now = round_;
       if (now == seen) continue;
       seen = now;
-      if (end.stop_requested()) return;
+      if (dismissed_) return;
       ++inside_;
       if (open_) take_tasks(thread);
       --inside_;
@@ -93,7 +94,7 @@ class ThreadPool {
   }
 
   void dismiss() {
-    for (std::jthread& helper : helpers_) helper.request_stop();
+    dismissed_ = true;
     announce();
   }
 
@@ -118,11 +119,11 @@ class ThreadPool {
   std::function<void(int, int)> task_;
   int n_tasks_ = 0;
   std::atomic<int> next_ = 0, inside_ = 0;  // the next task; helpers that are at work
-  std::atomic<bool> open_ = false;
+  std::atomic<bool> open_ = false, dismissed_ = false;
   std::atomic<unsigned> round_ = 0;
   std::exception_ptr failure_;
   std::mutex mutex_;
-  std::vector<std::jthread> helpers_;  // last: they end before what they use goes
+  std::vector<JoiningThread> helpers_;  // last: they end before what they use goes
 };
 
 /// Sets `stop`, which all threads read, if stop_check() returns true or throws.

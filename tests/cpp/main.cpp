@@ -78,7 +78,8 @@ int main(int argc, char** argv) {
   Tally all;
   for (std::span<const check::Test> left = check::tests(); !left.empty();) {  // tests of a file stand together
     const std::string_view file = left.front().file;
-    const auto other = std::ranges::find_if(left, [&](const check::Test& test) { return test.file != file; });
+    const auto other =
+        std::find_if(left.begin(), left.end(), [&](const check::Test& test) { return test.file != file; });
     const std::size_t count = other - left.begin();
     const Tally tally = run_file(left.first(count), wanted);
     all.passed += tally.passed;

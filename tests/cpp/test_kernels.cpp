@@ -1,9 +1,9 @@
 // Kernel rows of every kind of data against the formula, and against each other.
 #include <cmath>
-#include <thread>
 
 #include "check.hpp"
 #include "kernels/row_source.hpp"
+#include "parallel/joining_thread.hpp"
 #include "plain.hpp"
 #include "random.hpp"
 
@@ -200,7 +200,7 @@ TEST(rows_can_be_made_by_several_threads) {
   const auto dense_source = make_rows(kernel, DenseView<double>{x.data(), n, d});
   const auto sparse_source = make_rows(kernel, sparse.view());
   const std::vector<double> matrix = plain::kernel_matrix(kernel, x, n, d);
-  std::vector<std::jthread> threads;
+  std::vector<JoiningThread> threads;
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([&] {
       for (Index i = 0; i < n; ++i) {

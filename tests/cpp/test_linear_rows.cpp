@@ -1,4 +1,6 @@
 // Rows as linear machines read them: products, norms, and the order in which they are visited.
+#include <algorithm>
+
 #include "check.hpp"
 #include "linear/gather.hpp"
 #include "linear_machines.hpp"
@@ -33,7 +35,7 @@ TEST(linear_orders_hold_every_row_once) {
     order.shuffle(n);
     for (Index p = 0; p < order.n_row_blocks(); ++p)
       for (Index i = order.first(p); i < order.last(p); ++i) ++visits[i];
-    CHECK(std::ranges::all_of(visits, [](int count) { return count == 1; }));
+    CHECK(std::all_of(visits.begin(), visits.end(), [](int count) { return count == 1; }));
   }
 }
 

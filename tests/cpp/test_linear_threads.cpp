@@ -79,7 +79,7 @@ TEST(linear_passes_stop_with_the_monitor) {
     Monitor stopping = overdue([](Index, Index) { return true; });
     setting.machine->pass(driver.rows, Place{0}, 8, 1.0, 1, stopping);
     CHECK(stopping.stopped());
-    CHECK(std::ranges::all_of(driver.variables(), [](double value) { return value == 0.0; }));
+    for (const double value : driver.variables()) CHECK(value == 0.0);
     Monitor failing = overdue([](Index, Index) -> bool { throw std::runtime_error("interrupted"); });
     CHECK(check::throws<std::runtime_error>([&] { setting.machine->pass(driver.rows, Place{0}, 8, 1.0, 1, failing); }));
     setting.check(driver.prove(), driver.variables());

@@ -1,4 +1,5 @@
 // Several pairs at once: optima, threads, caches, failures; and what it is made of: a pool, ranges of hinges, cached hinges.
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
@@ -110,14 +111,14 @@ TEST(hinges_with_rows_follow_the_cache) {
     for (Index k = 0; k < hinges.n_thresholds; ++k) {
       std::vector<Index> expected, found;
       for (Index v = hinges.first[k]; v < hinges.first[k + 1]; ++v)
-        if (std::ranges::count(latest, hinges.sample[v]) > 0) expected.push_back(v);
+        if (std::count(latest.begin(), latest.end(), hinges.sample[v]) > 0) expected.push_back(v);
       for (;;) {  // hinges in the middle of their box: all of them may fall
         const Index v = cached.extremes().extremes(k).low_at;
         if (v < 0) break;
         found.push_back(v);
         cached.hide(v);
       }
-      std::ranges::sort(found);
+      std::sort(found.begin(), found.end());
       CHECK(found == expected);
       for (const Index v : found) cached.update(v);
     }

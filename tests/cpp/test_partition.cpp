@@ -1,4 +1,6 @@
 // The hinges divided among owners: every hinge has one, with all that belongs to it.
+#include <algorithm>
+
 #include "check.hpp"
 #include "hinge_table.hpp"
 #include "parallel/partition.hpp"
@@ -68,7 +70,7 @@ void check_range(const Hinges& hinges, const OwnedHinges& owned) {
   }
   for (Index i = 1; i < owned.size(); ++i) CHECK(owned.samples[i] == owned.samples[i - 1] + 1);
   const auto looks_at = [&](SampleIndex i) {
-    return std::ranges::any_of(owned.id, [&](Index v) { return hinges.sample[v] == i; });
+    return std::any_of(owned.id.begin(), owned.id.end(), [&](Index v) { return hinges.sample[v] == i; });
   };
   CHECK(looks_at(owned.samples.front()) && looks_at(owned.samples.back()));
 }

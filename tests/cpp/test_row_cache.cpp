@@ -11,6 +11,7 @@
 #include "check.hpp"
 #include "in_threads.hpp"
 #include "kernels/row_cache.hpp"
+#include "parallel/joining_thread.hpp"
 #include "random.hpp"
 
 namespace ordsvm {
@@ -319,7 +320,7 @@ TEST(a_thread_waits_for_room) {
   RowCache<float> cache(rows, budget_of(1, n));
   std::optional<RowCache<float>::Pin> held(cache.pin(0));
   std::atomic<bool> served = false;
-  std::jthread other([&] {
+  JoiningThread other([&] {
     CHECK(holds_row<float>(cache.pin(1), 1, n));
     served = true;
   });

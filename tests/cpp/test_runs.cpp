@@ -2,6 +2,7 @@
 #include "check.hpp"
 #include "methods.hpp"
 #include "odd_rows.hpp"
+#include "parallel/joining_thread.hpp"
 
 namespace ordsvm {
 namespace {
@@ -104,7 +105,9 @@ TEST(a_strict_judge_gets_a_tighter_tolerance) {
   Random random(47);
   const Data data(random, 25, 2, 4, 1.0);
   const Space space(rbf, data);
-  for (const auto& [table, method] : cases_on(data)) {
+  for (const Case& each : cases_on(data)) {
+    const auto& table = each.table;
+    const auto& method = each.method;
     const check::Context here(name(method) + ", " + name(table.treatment));
     std::vector<double> asked;
     Fit fit = Fit::zero(table);
@@ -243,7 +246,9 @@ TEST(exceptions_of_the_report_and_of_rows_come_out) {
   const Data data(random, 25, 2, 4, 1.0);
   const Space space(rbf, data);
   const SlowRows slow(*space.rows, milliseconds(12), milliseconds(0));
-  for (const auto& [table, method] : cases_on(data)) {
+  for (const Case& each : cases_on(data)) {
+    const auto& table = each.table;
+    const auto& method = each.method;
     const check::Context here(name(method) + ", " + name(table.treatment));
     const auto interrupt = [](Index, Index) -> bool { throw std::runtime_error("interrupted"); };
     Fit fit = Fit::zero(table);
@@ -266,7 +271,7 @@ TEST(solvers_in_threads_give_what_they_give_alone) {
   std::vector<Fit> alone;
   for (const auto& [table, method] : cases)
     for (const Options& options : {precise, single}) alone.push_back(solve(table, *space.rows, method, options));
-  std::vector<std::jthread> threads;
+  std::vector<JoiningThread> threads;
   for (std::size_t thread = 0; thread < 4; ++thread)
     threads.emplace_back([&, thread] {
       for (std::size_t j = 0; j < alone.size(); ++j) {

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "check.hpp"
+#include "in_threads.hpp"
+#include "parallel/shared_number.hpp"
 #include "parallel/team.hpp"
 
 namespace ordsvm {
@@ -149,6 +151,30 @@ TEST(teams_may_follow_one_another_quickly) {
     for (const long value : part) total += value;
   }
   CHECK(total == 3 * (199 * 200 / 2) + 3 * 200);
+}
+
+TEST(a_thread_is_joined_where_it_goes_out_of_scope) {
+  std::atomic<bool> ended = false;
+  {
+    std::vector<JoiningThread> threads;
+    threads.emplace_back([&] {
+      std::this_thread::sleep_for(milliseconds(20));
+      ended = true;
+    });
+    threads.emplace_back([] {});  // the first one moves
+  }
+  CHECK(ended);
+}
+
+TEST(no_addition_to_a_shared_number_is_lost) {
+  const int n_threads = 4, n_additions = 5000;
+  double sum = 0.5;
+  in_threads(n_threads, [&](int t) {
+    for (int i = 0; i < n_additions; ++i) SharedNumber(sum).add(t + 1.0);
+  });
+  CHECK(SharedNumber(sum).load() == 0.5 + 10.0 * n_additions);  // 1 + 2 + 3 + 4, exact in double
+  SharedNumber(sum).store(-2.0);
+  CHECK(sum == -2.0);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ def optimum(table: Table, K: np.ndarray, X: np.ndarray | None = None) -> float |
     L = _factor(np.asarray(K, dtype=np.float64)) if X is None else np.asarray(X, dtype=np.float64)
     if L is None:
         return None
-    scale = np.sqrt(max(float((L**2).sum(axis=1).max()), np.finfo(float).tiny))  # of the scores, for conditioning
+    scale = np.sqrt(max(float((L**2).sum(axis=1).max()), 1e-200))  # of the scores, for conditioning
     n, m, d = len(table), table.n_thresholds, L.shape[1]
     has_b, penalised = table.treatment != "none", table.treatment == "penalized"
     unit = float(table.cap.max())  # the objective is divided by it

@@ -36,6 +36,7 @@
 // - With atomic sharing the shared scores are complete, so shrinking shortens the search only, not the additions.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "solvers/async/owner.hpp"
@@ -181,7 +182,7 @@ class AsyGcd final : public TeamSolver<T> {
 
   /// To the alpha of the last meeting.
   void go_back(Monitor& monitor) {
-    std::ranges::copy(window_->alpha, variables_.alpha.begin());
+    std::copy(window_->alpha.begin(), window_->alpha.end(), variables_.alpha.begin());
     recompute(cache_.source(), hinges_, variables_, monitor, steps_, this->rows(), team_.n_threads);
   }
 
@@ -206,7 +207,7 @@ class AsyGcd final : public TeamSolver<T> {
       for (const SampleIndex i : owners[t]->owned().samples) kept[i] = 1;
       for (Index i = 0; i < owned_[t].size(); ++i) capped[owned_[t].samples[i]] = owners[t]->state().capped()[i];
     }
-    if (std::ranges::find(kept, 0) == kept.end()) return;
+    if (std::find(kept.begin(), kept.end(), 0) == kept.end()) return;
     std::vector<double> beta(hinges_.n_samples, 0.0);
     for (Index v = 0; v < hinges_.size(); ++v)
       if (variables_.alpha[v] < hinges_.cap[v]) beta[hinges_.sample[v]] += hinges_.sign[v] * variables_.alpha[v];

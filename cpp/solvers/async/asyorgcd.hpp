@@ -27,6 +27,8 @@
 // - A share that is optimal (lines 16 to 18) takes no further steps; printed, it goes on with steps below epsilon.
 #pragma once
 
+#include <algorithm>
+
 #include "solvers/async/owner.hpp"
 #include "solvers/async/team_solver.hpp"
 
@@ -163,7 +165,7 @@ class AsyOrgcd final : public TeamSolver<T> {
     for (Index i = 0; i < hinges_.n_samples; ++i) variables_.score[i] += length * score[i];
     for (Index k = 0; k < hinges_.n_thresholds; ++k) variables_.threshold[k] -= length * gamma[k];
     commons.alpha = met_;
-    std::ranges::copy(met_, variables_.alpha.begin());
+    std::copy(met_.begin(), met_.end(), variables_.alpha.begin());
     return length == 1.0;
   }
 

@@ -1,6 +1,7 @@
 // One thread's share of a problem: hinges that only it moves, and its view of the scores.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -173,7 +174,7 @@ class Owner {
   void narrow(std::vector<Index> kept) {
     std::vector<SampleIndex> samples;
     for (const Index v : kept) samples.push_back(all_.sample[v]);
-    std::ranges::sort(samples);
+    std::sort(samples.begin(), samples.end());
     samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
     const bool few = samples.size() * 3 < owned_->samples.size();
     auto smaller = std::make_unique<OwnedHinges>(all_, std::move(kept), few ? std::move(samples) : owned_->samples);

@@ -19,6 +19,7 @@
 #include "kernels/row_cache.hpp"
 #include "optimality/score_state.hpp"
 #include "parallel/partition.hpp"
+#include "parallel/shared_number.hpp"
 #include "parallel/step_log.hpp"
 
 namespace ordsvm {
@@ -38,9 +39,9 @@ struct Commons {
 
   /// Publishes the length of the step that an owner has chosen, and returns the longest of all owners.
   double compare(int owner, double length) {
-    std::atomic_ref(lengths[owner]).store(length, std::memory_order_relaxed);
+    SharedNumber(lengths[owner]).store(length);
     double longest = length;
-    for (double& other : lengths) longest = std::max(longest, std::atomic_ref(other).load(std::memory_order_relaxed));
+    for (double& other : lengths) longest = std::max(longest, SharedNumber(other).load());
     return longest;
   }
 
@@ -51,11 +52,11 @@ struct Commons {
       std::this_thread::yield();
   }
 
-  void set_alpha(Index v, double value) { std::atomic_ref(alpha[v]).store(value, std::memory_order_relaxed); }
+  void set_alpha(Index v, double value) { SharedNumber(alpha[v]).store(value); }
 
   /// alpha as it is, while all work. Whatever the moments at which its elements are read, it is in the box.
   void show(std::span<double> into) {
-    for (std::size_t v = 0; v < alpha.size(); ++v) into[v] = std::atomic_ref(alpha[v]).load(std::memory_order_relaxed);
+    for (std::size_t v = 0; v < alpha.size(); ++v) into[v] = SharedNumber(alpha[v]).load();
   }
 };
 
@@ -110,7 +111,10 @@ class OwnScores {
   }
 
   SampleIndex global(Index i) const { return owned_->samples[i]; }
-  Index local(SampleIndex i) const { return std::ranges::lower_bound(owned_->samples, i) - owned_->samples.begin(); }
+  Index local(SampleIndex i) const {
+    const auto& samples = owned_->samples;
+    return std::lower_bound(samples.begin(), samples.end(), i) - samples.begin();
+  }
 
   void apply(const Step& step) {
     const auto row = commons_.cache.pin(step.sample);
@@ -212,8 +216,8 @@ class AtomicState : public OwnScores<T> {
     const auto row = this->commons_.cache.pin(sample);
     for (std::size_t j = 0; j < values.size(); ++j) increase(values[j], delta * static_cast<double>(row.data()[j]));
   }
-  static double load(double& value) { return std::atomic_ref(value).load(std::memory_order_relaxed); }
-  static void increase(double& value, double by) { std::atomic_ref(value).fetch_add(by, std::memory_order_relaxed); }
+  static double load(double& value) { return SharedNumber(value).load(); }
+  static void increase(double& value, double by) { SharedNumber(value).add(by); }
 
   Shared& shared_;
 };

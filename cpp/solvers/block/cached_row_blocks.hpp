@@ -42,7 +42,7 @@ class CachedRowBlocks final : public RowBlocks<T> {
   bool store(std::span<const Index> rows, const StopCheck& stop_check) {
     const std::vector<Index> wanted = kept_.wanted_most(rows);
     return make(wanted, stop_check, [&](std::size_t r, const double* row) {
-      auto kept = std::make_unique_for_overwrite<T[]>(n_);
+      std::unique_ptr<T[]> kept(new T[n_]);
       std::transform(row, row + n_, kept.get(), [](double x) { return static_cast<T>(x); });
       kept_.keep(wanted[r], std::move(kept));
     });

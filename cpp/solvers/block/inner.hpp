@@ -46,7 +46,8 @@ class Inner {
     Index steps = 0;
     while (steps < effort.max_steps) {
       const Balance::Worst worst = balance_.worst(tier_.reaches());
-      if (refresh(worst.up) | refresh(worst.down)) continue;
+      const bool up = refresh(worst.up), down = refresh(worst.down);  // both are brought up to date
+      if (up || down) continue;
       if (!(worst.violation > target)) {
         if (refresh_all()) continue;
         break;

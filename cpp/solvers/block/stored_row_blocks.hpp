@@ -52,7 +52,7 @@ class StoredRowBlocks final : public FusedRowBlocks<T> {
     for (std::size_t begin = 0; begin < missing.size(); begin += part) {
       const auto some = std::span<const Index>(missing).subspan(begin, std::min(part, missing.size() - begin));
       std::vector<std::unique_ptr<T[]>> made(some.size());
-      for (auto& row : made) row = std::make_unique_for_overwrite<T[]>(n_);
+      for (auto& row : made) row.reset(new T[n_]);
       const auto fill = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index count) {
         fill_rows(tile, packed, first, count, made);
       };

@@ -186,7 +186,7 @@ def is_auto(solver: object) -> bool:
 
 def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
     """Whether a search trains by the solver that has all of K in memory (`solvers/kernel/full_kernel.py`): where the
-    choice is left to "auto" throughout, but not for the sigmoid, which is not positive semidefinite: there the answer
+    choice is left to "auto" throughout, but not for a kernel that is not positive semidefinite: there the answer
     depends on the solver."""
     return all(map(is_auto, solvers)) and kernel.positive_semidefinite
 

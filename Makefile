@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Threads that wait for each other need the cores to themselves.
 THREADED := $(wildcard tests/test_async*.py)
 
-.PHONY: demo test test-all core-test docs lint format sanitize bench campaign experiments-quick clean
+.PHONY: demo test test-all test-isa test-arm core-test docs lint format sanitize sanitize-gpu bench campaign experiments-quick clean
 .PHONY: test-gcc test-clang test-oldest test-python compilers wheel wheels coverage release-check publish
 
 demo: $(VENV)/demo
@@ -31,8 +31,27 @@ core-test: $(VENV)/cmake
 	  && $(BIN)/cmake --build build/core -j 2 >> build/core.log 2>&1 || (cat build/core.log; exit 1)
 	@build/core/core_tests
 
-test-all: $(VENV)/test $(VENV)/bench $(VENV)/docs core-test experiments-quick
+test-all: $(VENV)/test $(VENV)/bench $(VENV)/docs core-test test-isa test-arm experiments-quick
 	$(BIN)/python -m pytest
+
+# The core's tests and random problems with dispatch limited to narrower vectors than this machine has, and a search for
+# functions that files of different instruction sets share.
+test-isa: $(VENV)/test core-test
+	$(BIN)/python tools/shared_symbols.py build/core
+	for set in $$($(BIN)/python -c "from ordsvm import _core; print(*_core.instruction_sets[:-1])"); do \
+	  ORDSVM_ISA=$$set build/core/core_tests || exit 1; done
+	$(BIN)/python -m pytest tests/test_instruction_sets.py
+
+# The core for 64-bit ARM: its tests under an emulator, and the instructions of its hot loops counted.
+ARM := aarch64-linux-gnu
+test-arm: $(VENV)/cmake
+	@command -v $(ARM)-g++ > /dev/null && command -v qemu-aarch64 > /dev/null \
+	  || { echo "make test-arm needs a cross compiler and an emulator; on Debian: apt-get install g++-$(ARM) qemu-user"; exit 1; }
+	$(BIN)/cmake -S . -B build/arm -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+	  -DCMAKE_CXX_COMPILER=$(ARM)-g++
+	$(BIN)/cmake --build build/arm -j 2
+	$(BIN)/python tools/hot_loops.py build/arm
+	qemu-aarch64 -L /usr/$(ARM) build/arm/core_tests
 
 # The core's tests by other compilers, whichever of these are found; warnings are errors.
 GCCS ?= g++-11 g++-12 g++-13 g++-14 g++-15
@@ -120,6 +139,11 @@ format: $(VENV)/lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(NATIVE) $(wildcard tests/cpp/*)
+
+# Triton's kernels under compute-sanitizer, on a machine with a GPU; PYTHON has torch and the package.
+sanitize-gpu:
+	compute-sanitizer --tool memcheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
+	compute-sanitizer --tool racecheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
 
 # The C++ core's own tests, without Python, under the sanitizers.
 sanitize: $(VENV)/cmake

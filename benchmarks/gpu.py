@@ -108,6 +108,7 @@ def run(quick: bool, names: Sequence[str] = ("",), device: str = "cuda", alone: 
 
 
 def _row(measure: Measure, name: str) -> Row:
+    measure.forget_peak()
     return measure.case(name) if name in CASES else SPECIAL[name](measure)
 
 
@@ -131,11 +132,14 @@ class Measure:
     def second(self, call: Callable[[], Any]) -> tuple[float, Any]:
         """Seconds of the second call, and what it returns."""
         call()
-        if self.is_cuda:
-            self.torch.cuda.reset_peak_memory_stats()
+        self.forget_peak()
         start = time.perf_counter()
         made = call()
         return time.perf_counter() - start, made
+
+    def forget_peak(self) -> None:
+        if self.is_cuda:
+            self.torch.cuda.reset_peak_memory_stats()
 
     def facts(self) -> dict[str, Any]:
         if not self.is_cuda:

@@ -77,7 +77,8 @@ class Race:
     at_least: dict[str, float]
 
 
-def _races() -> list[Race]:
+def races() -> list[Race]:
+    """Of training."""
     ordinal = [
         *(("SVOR", 5000, C, "redsvm", bound) for C, bound in ((1.0, 20), (10.0, 25), (100.0, 40))),
         ("SVOR", 20_640, 1.0, "redsvm", 30),
@@ -125,7 +126,7 @@ def _train(race: Race, quick: bool) -> list[Row]:
 
 
 ROWS: dict[str, Callable[[bool], list[Row]]] = {
-    **{race.work.name: partial(_train, race) for race in _races()},
+    **{race.work.name: partial(_train, race) for race in races()},
     **peer_calls.ROWS,
     "curves": curves.run,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,11 +11,42 @@ from typing import Any
 import numpy as np
 
 from experiments import drawing
-from experiments.items import Outcome
+from experiments.items import Outcome, Records
 
-FRACTIONS = (0.1, 0.25, 0.5)  # of a whole run, after which errors of the test rows are measured too
+FRACTIONS = (0.1, 0.3)  # of a whole run, after which errors of the test rows are measured too
 MOST_LOOKS = 60  # of a run that are kept
 WITHIN = 0.01  # of the best objective
+COUNTS = (1, 2, 4, 8, 16)  # threads
+FEWEST = 2  # threads of a run that is timed
+
+
+def own_threads() -> int:
+    """The most of the counts that this process has cores for."""
+    return max(FEWEST, *(count for count in COUNTS if count <= cores()))
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def key_of(done: Records, stem: str) -> str:
+    """The key of a timed run: that with the most threads of the records, unless this machine has more cores."""
+    found = [count for count in COUNTS if _with_threads(stem, count) in done]
+    return _with_threads(stem, max(found + [own_threads()]))
+
+
+def measured(done: Records, stem: str) -> Outcome | None:
+    """The outcome with the most threads."""
+    found = [count for count in COUNTS if _with_threads(stem, count) in done]
+    return done[_with_threads(stem, max(found))] | {"threads": max(found)} if found else None
+
+
+def threads_of(key: str) -> int:
+    return int(key.rsplit("/", 1)[1].split()[0])
+
+
+def _with_threads(stem: str, count: int) -> str:
+    return f"{stem}/{count} threads"
 
 
 def curves(fit: Callable[[float | None], Any], error: Callable[[Any], dict[str, float]], limit: float) -> Outcome:
@@ -38,25 +70,38 @@ def curves(fit: Callable[[float | None], Any], error: Callable[[Any], dict[str, 
     return found
 
 
+def seconds_of(run: Outcome) -> float | None:
+    """Of a whole run; None if a limit has ended it."""
+    return float(run["whole"]) if run.get("status", "converged") == "converged" else None
+
+
 def seconds_to(history: Sequence[Sequence[float]], best: float) -> float | None:
     """When the objective was first within 1 % of the best; None if never."""
     reached = [seconds for seconds, objective in history if objective <= (1 + WITHIN) * best]
     return reached[0] if reached else None
 
 
-def draw(path: Path, found: dict[str, dict[str, Outcome]], metric: str) -> None:
-    """Above, the objective by time; below, an error of the test rows; a column for every data set."""
+def draw(path: Path, found: dict[str, dict[str, Outcome]], metric: str, others: Sequence[str] = ()) -> None:
+    """Above, the objective by time; below, an error of the test rows; a column for every data set.
+
+    `others` have another objective, which is not drawn.
+    """
 
     def plot(axes: np.ndarray) -> None:
+        from matplotlib.ticker import NullFormatter
+
         for column, (name, runs) in enumerate(found.items()):
-            for method, run in runs.items():
-                if run["objective"]:
-                    axes[0, column].loglog(*_positive(run["objective"]), label=method, lw=1)
+            for place, (method, run) in enumerate(runs.items()):
+                style = {"color": f"C{place}", "label": method, "lw": 1, "ms": 3}
+                if run["objective"] and method not in others:
+                    axes[0, column].loglog(*_positive(run["objective"]), ".-", **style)
                 points = [(seconds, errors[metric]) for seconds, errors in run["errors"]]
-                axes[1, column].semilogx(*np.array(points).T, "o-", ms=3, lw=1, label=method)
+                axes[1, column].semilogx(*np.array(points).T, "o-", **style)
             axes[0, column].set(title=name, ylabel="objective")
             axes[1, column].set(xlabel="seconds", ylabel=metric)
             axes[1, column].legend(fontsize=6)
+            for axis in axes[:, column]:
+                axis.xaxis.set_minor_formatter(NullFormatter())
 
     drawing.save(path, plot, (2, len(found)), (3.2, 2.6))
 

@@ -76,14 +76,14 @@ def is_measured(evidence: Evidence) -> bool:
 
 
 def is_met(evidence: Evidence) -> bool:
-    """A figure that is null was not reached: it meets no bound but that of being null."""
+    """A figure that is null was not reached: it meets no bound but that of being null, and all others are less."""
     figure = evidence["figure"]
     if "equals" in evidence:
         return bool(figure == evidence["equals"])
     if figure is None:
         return False
     if "less_than" in evidence:
-        return bool(figure < evidence["other_figure"])
+        return evidence["other_figure"] is None or bool(figure < evidence["other_figure"])
     if "between" in evidence:
         least, most = evidence["between"]
         return bool(least <= figure <= most)

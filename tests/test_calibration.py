@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -330,8 +331,8 @@ def test_what_cannot_be_calibrated_gets_a_sentence(parameters, error, message):
 
 def test_weights_for_an_estimator_that_takes_none_and_a_bad_coverage():
     X, y = random_data(14)
-    with pytest.raises(TypeError, match=r"Pipeline\.fit takes none"):
-        CalibratedOrdinal(make_pipeline(SVOR())).fit(X, y, np.ones(30))
+    with pytest.raises(TypeError, match=r"KNeighborsRegressor\.fit takes none"):
+        CalibratedOrdinal(make_pipeline(RoundedRegressor(KNeighborsRegressor()))).fit(X, y, np.ones(30))
     fitted = CalibratedOrdinal().fit(X, y)
     for coverage in (0, 1, 1.5, "much", None):
         with pytest.raises(ValueError, match=r"coverage=.* is not valid: give a number above 0 and below 1"):

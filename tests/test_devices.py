@@ -148,6 +148,46 @@ def test_single_precision_predicts_as_such():
     np.testing.assert_allclose(there, model.set_params(device="cpu").decision_function(X), atol=1e-4)
 
 
+# Several devices
+
+
+def test_products_are_divided_among_devices(monkeypatch):
+    """Two CPU devices of torch: each computes half of the rows, and the fit is the same."""
+    pytest.importorskip("torch")
+    from ordsvm.array_library import TorchLibrary
+    from ordsvm.kernels.products import divided
+    from ordsvm.kernels.products.on_torch import GaussianProducts
+    from ordsvm.solvers.kernel.proximal_newton import proximal_newton
+
+    shares = []
+    product = GaussianProducts.exact_product
+
+    def counted(self, rows, columns, values):
+        shares.append((id(self), rows.size))
+        return product(self, rows, columns, values)
+
+    X, y = random_data(5, n=151)
+    expected = trained(SVOR(), X, y, device=DEVICE)
+    monkeypatch.setattr(GaussianProducts, "exact_product", counted)
+    monkeypatch.setattr(divided, "LEAST_VALUES", 1)
+    monkeypatch.setattr(proximal_newton, "torch_libraries", lambda device: [TorchLibrary("cpu") for _ in range(2)])
+    model = trained(SVOR(), X, y, solver=ProximalNewton(device=DEVICE, direct=20, rank=30), tol=1e-4)
+    assert model.result_.objective == pytest.approx(expected.result_.objective, rel=1e-3)
+    assert len({maker for maker, _ in shares}) == 2
+    assert {75, 76} <= {size for _, size in shares}  # halves of all rows
+
+
+def test_names_of_several_devices(monkeypatch):
+    from ordsvm import devices
+
+    monkeypatch.setattr(devices, "_n_gpus", lambda: 3)
+    assert devices.names_of_torch(devices.usable_device("cuda:all")) == ["cuda:0", "cuda:1", "cuda:2"]
+    assert devices.names_of_torch("cuda:1") == ["cuda:1"]
+    monkeypatch.setattr(devices, "_n_gpus", lambda: 0)
+    with pytest.raises(ValueError, match="needs a GPU"):
+        devices.usable_device("cuda:all")
+
+
 # Memory
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments import page, sides
-from experiments.chu_keerthi_2007 import tables
+from experiments import asynchronous, page, sides
+from experiments.chu_keerthi_2007 import differences
 from experiments.items import PAPERS, Scope, Unit, items_of
 from experiments.records import RecordFile
 from experiments.runner import Limits, planned, run
@@ -76,11 +76,17 @@ def test_means_of_few_trials_are_not_judged():
 
 
 def test_parameters_outside_the_first_grid_are_said():
-    assert tables.is_inside({"C": 1000.0, "gamma": 0.0005})
-    assert not tables.is_inside({"C": 1585.0, "gamma": 0.05})
+    assert differences.is_inside({"C": 1000.0, "gamma": 0.0005})
+    assert not differences.is_inside({"C": 1585.0, "gamma": 0.05})
     place = {"dataset": "a", "method": "IMC", "metric": "mae", "C": 1585.0, "kappa": 0.1}
-    (text,) = tables.remarks([place | {"error": 0.4, "error_inside": 0.41}], [])
+    (text,) = differences.of_searches([place | {"error": 0.4, "error_inside": 0.41}], [])
     assert "a IMC mae (C = 1,585, kappa = 0.1; 0.4000, inside 0.4100)" in text
+
+
+def test_one_deviation_of_the_paper_is_unlike_all_others():
+    odd, *others = sorted((ratio, line) for line, ratio in differences.spread_ratios("table2").items())
+    assert odd[1] == ("abalone", "EXC")
+    assert odd[0] < 0.4 < 0.8 < others[0][0]
 
 
 def test_bars_in_cells_do_not_break_a_table():
@@ -89,3 +95,15 @@ def test_bars_in_cells_do_not_break_a_table():
 
 def test_the_page_is_that_of_the_results():
     assert page.PAGE.read_text() == page.text(), "python -m experiments page"
+
+
+def test_timed_runs_of_more_threads_are_kept(monkeypatch):
+    """A machine with fewer cores measures nothing again, one with more does."""
+    done = {"a/2 threads": {"whole": 2.0}, "a/8 threads": {"whole": 1.0}}
+    monkeypatch.setattr(asynchronous, "cores", lambda: 2)
+    assert asynchronous.key_of(done, "a") == "a/8 threads"
+    assert asynchronous.threads_of(asynchronous.key_of(done, "b")) == 2
+    assert asynchronous.measured(done, "a") == {"whole": 1.0, "threads": 8}
+    assert asynchronous.measured(done, "b") is None
+    monkeypatch.setattr(asynchronous, "cores", lambda: 40)
+    assert asynchronous.key_of(done, "a") == "a/16 threads"

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import KFold, cross_val_score
 
-from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, RankDCD, certify
+from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, ModelWarning, RankDCD, certify
 from ordsvm.estimators import linear as linear_machine
 from ordsvm.metrics import mae_scorer
 from tests.cases import N_RANKS, random_data
@@ -146,6 +146,7 @@ def test_a_rank_without_samples_keeps_its_place(model, missing):
     estimator = model(categories=range(N_RANKS), C=0.5, **TIGHT)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ModelWarning)  # of ranks that have samples and are never predicted
         without = clone(estimator).fit(X[present], y[present])
         weightless = clone(estimator).fit(X, y, sample_weight=present.astype(float))
     assert without.classes_.tolist() == list(range(N_RANKS))

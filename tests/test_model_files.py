@@ -15,7 +15,7 @@ import skops.io
 from safetensors import SafetensorError
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures
 
 import ordsvm
 from ordsvm import SVOR, AsyAGCD, LinearNPSVOR, LinearSVR, ModelFileError, RoundedRegressor, certify, load, save
@@ -129,7 +129,7 @@ def test_a_loaded_model_starts_warm(tmp_path):
     ("model", "held"),
     [
         (SVOR(kernel=lambda A, B: A @ B.T), "kernel holds"),
-        (make_pipeline(StandardScaler(), SVOR()), "is a Pipeline"),
+        (make_pipeline(PolynomialFeatures(), SVOR()), "is a PolynomialFeatures"),
         (RoundedRegressor(Ridge()), "is a Ridge"),
         (SVOR(random_state=np.random.RandomState(0)), "random_state holds"),
     ],

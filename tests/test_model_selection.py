@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -123,10 +125,57 @@ def test_weights_and_groups():
     ours, theirs = both(SVOR(**TIGHT), GRID, fit=fit, cv=GroupKFold(4))
     assert_same_search(ours, theirs)
     np.testing.assert_allclose(ours.best_estimator_.thresholds_, theirs.best_estimator_.thresholds_, atol=1e-5)
-    with pytest.raises(TypeError, match=r"Pipeline\.fit takes none"):
-        OrdinalSearchCV(make_pipeline(LogisticRegression()), {"logisticregression__C": [1.0]}).fit(
+    with pytest.raises(TypeError, match=r"KNeighborsClassifier\.fit takes none"):
+        OrdinalSearchCV(make_pipeline(KNeighborsClassifier()), {"kneighborsclassifier__n_neighbors": [3]}).fit(
             X, Y, sample_weight=weight
         )
+
+
+def weights_of(n: int) -> np.ndarray:
+    return np.random.default_rng(0).uniform(0.2, 3, n)
+
+
+def test_weights_reach_the_last_step_of_a_pipeline_by_either_name():
+    pipe, weight = make_pipeline(StandardScaler(), SVOR(gamma=0.3, **TIGHT)), weights_of(len(Y))
+    grid = {"svor__C": [0.5, 3.0]}
+    ours = OrdinalSearchCV(pipe, grid, cv=3).fit(X, Y, sample_weight=weight)
+    named = OrdinalSearchCV(pipe, grid, cv=3).fit(X, Y, svor__sample_weight=weight)
+    theirs = clone(pipe).set_params(**ours.best_params_).fit(X, Y, svor__sample_weight=weight)
+    np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"])
+    np.testing.assert_allclose(ours.best_estimator_[-1].thresholds_, theirs[-1].thresholds_, atol=1e-5)
+    unweighted = OrdinalSearchCV(pipe, grid, cv=3).fit(X, Y)
+    assert np.abs(unweighted.best_estimator_[-1].thresholds_ - theirs[-1].thresholds_).max() > 1e-3
+    for given in ({"standardscaler__sample_weight": weight}, {"svor__sample_weight": weight, "sample_weight": weight}):
+        with pytest.raises(TypeError, match=r"OrdinalSearchCV\.fit can't take '\w+__sample_weight'"):
+            OrdinalSearchCV(pipe, grid).fit(X, Y, **given)
+
+
+def test_weights_are_routed_as_in_grid_search():
+    """The scaler requests weights too: both searches standardise by weighted means."""
+    weight = weights_of(len(Y))
+    with config_context(enable_metadata_routing=True):
+        steps = StandardScaler().set_fit_request(sample_weight=True), SVOR(gamma=0.3, **TIGHT)
+        steps[1].set_fit_request(sample_weight=True)
+        scorer = mae_scorer.set_score_request(sample_weight=True)
+        options = {"param_grid": {"svor__C": [0.5, 3.0]}, "scoring": scorer, "cv": 3}
+        ours, theirs = (
+            search(make_pipeline(*steps), **options).fit(X, Y, sample_weight=weight)
+            for search in (OrdinalSearchCV, GridSearchCV)
+        )
+        np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+        np.testing.assert_allclose(ours.best_estimator_[0].mean_, np.average(X, axis=0, weights=weight))
+        nested = cross_validate(
+            OrdinalSearchCV(make_pipeline(*steps), **options),
+            X,
+            Y,
+            cv=2,
+            scoring=scorer,
+            params={"sample_weight": weight},
+        )
+        assert np.isfinite(nested["test_score"]).all()
+        silent = make_pipeline(StandardScaler(), SVOR())
+        with pytest.raises(ValueError, match="not explicitly set as requested"):
+            OrdinalSearchCV(silent, {"svor__C": [0.5]}).fit(X, Y, sample_weight=weight)
 
 
 # Scores

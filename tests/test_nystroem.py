@@ -190,7 +190,7 @@ def test_the_sigmoid_has_no_bound():
     X, y = random_data(70, n=60)
     model = NystroemSVOR(kernel="sigmoid", gamma=0.2, n_landmarks=20).fit(X, y)
     assert np.isnan(model.approximation_.excess_bound)
-    assert not Sigmoid.positive_semidefinite
+    assert not Sigmoid(gamma=0.2, coef0=0.0).positive_semidefinite
     with pytest.raises(ValueError, match="not positive semidefinite"):
         model.certify_exact(X, y)
 

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
-from ordsvm import NPSVOR, SVOR, SVR, LinearSVR, RoundedRegressor, estimators, to_onnx
+from ordsvm import SVC, SVOR, SVR, LinearSVR, RoundedRegressor, estimators, to_onnx
 from ordsvm.io.registry import estimator_classes
 from tests.cases import random_data
 
@@ -72,8 +72,8 @@ def test_a_file(tmp_path):
 
 
 def test_what_can_not_be_exported():
-    with pytest.raises(TypeError, match="NPSVOR is not a threshold model"):
-        to_onnx(NPSVOR().fit(X, Y))
+    with pytest.raises(TypeError, match="SVC is not an ordinal machine"):
+        to_onnx(SVC().fit(X, Y))
     with pytest.raises(TypeError, match="round a regressor of ordsvm"):
         to_onnx(RoundedRegressor(Ridge()).fit(X, Y))
     with pytest.raises(TypeError, match="own kernels, not Custom"):

@@ -67,6 +67,7 @@ def test_a_bound_that_is_not_met_decides():
     assert claims.is_met({"figure": 1.0, "between": [1.0, 2.0]})
     assert not claims.is_met({"figure": 2.5, "between": [1.0, 2.0]})
     assert not claims.is_met({"figure": None, "at_least": 0.0})  # a goal that was not reached
+    assert claims.is_met({"figure": 9.0, "less_than": "x", "other_figure": None})  # that the other has not reached
 
 
 def test_a_figure_that_is_not_there_is_an_error():

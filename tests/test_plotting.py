@@ -22,7 +22,7 @@ from ordsvm.plotting import (
     SearchDisplay,
     ThresholdPathDisplay,
 )
-from ordsvm.report.charts import _threshold_names
+from ordsvm.report.charts import label_levels
 from tests.cases import random_data
 
 mpl.use("Agg")
@@ -159,10 +159,15 @@ def test_without_matplotlib_there_is_one_sentence(monkeypatch, model):
         OrdinalConfusionDisplay.from_estimator(model, X, NAMES[Y])
 
 
-def test_thresholds_of_the_report_that_are_close_share_a_label():
-    places = list(_threshold_names(np.array([-2.2, -2.1, 0.0, 3.0]), list("abcde"), distance=0.3))
-    assert [text for _, text in places] == ["a|b|c", "c|d", "d|e"]
-    np.testing.assert_allclose([place for place, _ in places], [-2.15, 0.0, 3.0])
+def test_thresholds_of_the_report_that_are_close_have_labels_above_each_other():
+    places = label_levels([-2.2, -2.1, 0.0, 3.0], list("abcde"), 360 / 7)
+    assert places == [(-2.2, "a | b", 0), (-2.1, "b | c", 1), (0.0, "c | d", 0), (3.0, "d | e", 0)]
+
+
+def test_very_many_thresholds_in_one_place_share_a_label():
+    places = label_levels([0.001 * k for k in range(9)], list("abcdefghij"), 360 / 7)
+    assert [text for _, text, _ in places if text] == ["a … j"]
+    assert len(places) == 10
 
 
 def test_numbers_of_grids_are_short():

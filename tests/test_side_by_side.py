@@ -9,7 +9,7 @@ from ordsvm.kernels import RBF, Linear
 from ordsvm.model_selection import device_grid
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, solve_side_by_side
-from ordsvm.solvers.kernel.interior_point.stacked_cholesky import StackedCholesky
+from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 from tests.cases import random_data
 from tests.oracle import dual_optimum
 

@@ -16,13 +16,11 @@ ORDSVM_INLINE void evaluate_all(const Kernel& kernel, std::span<T> values) {
 
 }  // namespace
 
-ORDSVM_DISPATCH void evaluate(const Kernel& kernel, std::span<double> values) { evaluate_all(kernel, values); }
-ORDSVM_DISPATCH void evaluate(const Kernel& kernel, std::span<float> values) { evaluate_all(kernel, values); }
-
-double evaluate_precisely(const Kernel& kernel, double reduction) {
-  with_formula(kernel.kind,
-               [&]<class F>() { F::template value<StandardMath>(&reduction, Parameters<double>(kernel)); });
-  return reduction;
+ORDSVM_DISPATCH(void, evaluate, (const Kernel& kernel, std::span<double> values), (kernel, values)) {
+  evaluate_all(kernel, values);
+}
+ORDSVM_DISPATCH(void, evaluate, (const Kernel& kernel, std::span<float> values), (kernel, values)) {
+  evaluate_all(kernel, values);
 }
 
 }  // namespace ordsvm

@@ -11,7 +11,4 @@ namespace ordsvm {
 void evaluate(const Kernel& kernel, std::span<double> values);
 void evaluate(const Kernel& kernel, std::span<float> values);
 
-/// The same for one value, by the functions of the standard library.
-double evaluate_precisely(const Kernel& kernel, double reduction);
-
 }  // namespace ordsvm

@@ -122,6 +122,13 @@ constexpr simd::Reduction reduction_of(KernelKind kind) {
 }
 constexpr bool is_distance(KernelKind kind) { return reduction_of(kind) != simd::Reduction::dot; }
 
+/// A value of K from a reduction, by the functions of the standard library.
+inline double value_of(const Kernel& kernel, double reduction) {
+  with_formula(kernel.kind,
+               [&]<class F>() { F::template value<StandardMath>(&reduction, Parameters<double>(kernel)); });
+  return reduction;
+}
+
 /// What a feature adds to the norm of a sample from which distances are made: |value| or value^2.
 inline double part_of_norm(simd::Reduction reduction, double value) {
   return reduction == simd::Reduction::manhattan ? std::abs(value) : value * value;

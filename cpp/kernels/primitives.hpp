@@ -3,7 +3,8 @@
 // A formula (kernels/formula.hpp) is a template over one of three classes:
 //   LoopMath<T>        one float or double at a time, without branches and calls: loops over it become vector
 //                      instructions
-//   VectorMath<T, n>   n vectors of 64 bytes side by side, so that the steps of one do not wait for those of another
+//   VectorMath<T, n>   n vectors of the instruction set side by side, so that the steps of one do not wait for those of
+//                      another
 //   StandardMath       one double at a time by the standard library: for tables that are made once
 // Each has `Real`, the type of a number, `Value`, what arithmetic is written on, `count`, the number of those, and the
 // functions below, which change values in place: `raise` one of them, the others all `count`.
@@ -25,7 +26,7 @@ struct Parameters {
   T exponent;        // -gamma * log2(e), rounded once
   int whole_degree;  // -1: the degree is not a whole number, or too large for repeated squaring
 
-  explicit Parameters(const Kernel& kernel)
+  ORDSVM_INLINE explicit Parameters(const Kernel& kernel)
       : gamma(static_cast<T>(kernel.gamma)),
         coef0(static_cast<T>(kernel.coef0)),
         degree(static_cast<T>(kernel.degree)),
@@ -34,7 +35,7 @@ struct Parameters {
 
  private:
   static constexpr double largest_squared_degree = 64.0;  // above it, and between whole numbers, std::pow
-  static bool is_whole(double degree) {
+  ORDSVM_INLINE static bool is_whole(double degree) {
     return degree >= 0.0 && degree <= largest_squared_degree && degree == std::floor(degree);
   }
 };

@@ -2,94 +2,15 @@
 #pragma once
 
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "linear/gather.hpp"
-#include "linear/lanes.hpp"
+#include "linear/lane_group.hpp"
+#include "simd/packs.hpp"
 
 namespace ordsvm::linear {
 
-template <class W, int P>
-struct VectorOf {
-  using Type [[gnu::vector_size(P * sizeof(W))]] = W;
-};
-template <class W>
-struct VectorOf<W, 1> {
-  using Type = W;
-};
-/// P numbers that are computed with at once.
-template <class W, int P>
-using Lanes = typename VectorOf<W, P>::Type;
-
-template <class V, class W>
-ORDSVM_INLINE void load(V& value, const W* from) {
-  std::memcpy(&value, from, sizeof value);
-}
-template <class V, class W>
-ORDSVM_INLINE void store(W* to, const V& value) {
-  std::memcpy(to, &value, sizeof value);
-}
-
-template <class V>
-ORDSVM_INLINE void larger(V& result, const V& a, const V& b) {
-  result = a > b ? a : b;
-}
-
-/// Differences of numbers are 0 in all bits or not 0.
-template <class V>
-ORDSVM_INLINE bool any(const V& difference) {
-  using Word = std::conditional_t<sizeof(V) % 8 == 0, std::uint64_t, std::uint32_t>;
-  Word words[sizeof(V) / sizeof(Word)], all = 0;
-  std::memcpy(words, &difference, sizeof words);
-  for (const Word word : words) all |= word;
-  return all != 0;
-}
-
-/// The table, widened to P lanes; lanes that are not there have bounds 0 and stay at 0.
-template <class W, int P>
-struct WideTable {
-  struct Entry {
-    alignas(64) W lower[P], upper[P], offset[P], epsilon[P], cap[P], ridge[P];
-  };
-  std::vector<Entry> entries;
-
-  WideTable(const LaneTable& table, bool squared) : entries(table.n_labels) {
-    constexpr W unbounded = std::numeric_limits<W>::max();
-    for (Index y = 0; y < table.n_labels; ++y) {
-      entries[y] = {};
-      for (Index l = 0; l < table.n_lanes; ++l) {
-        const Index at = y * table.n_lanes + l;
-        const double cap = std::max(-table.lower[at], table.upper[at]);
-        entries[y].lower[l] = static_cast<W>(squared && table.lower[at] < 0 ? -unbounded : table.lower[at]);
-        entries[y].upper[l] = static_cast<W>(squared && table.upper[at] > 0 ? unbounded : table.upper[at]);
-        entries[y].offset[l] = static_cast<W>(table.offset[at]);
-        entries[y].epsilon[l] = static_cast<W>(table.epsilon[at]);
-        entries[y].cap[l] = static_cast<W>(cap);
-        entries[y].ridge[l] = static_cast<W>(squared && cap > 0 ? 0.5 / cap : 0.0);
-      }
-    }
-  }
-};
-
-/// All that a visit reads and writes.
-template <class W, int P>
-struct Group {
-  W* weights;        // [feature][P]
-  W* beta;           // [sample][n_lanes]; a vector of P reaches into the next sample's
-  W* bias;           // [P], aligned
-  W* total;          // [P]: the sum of beta, which the bias follows
-  const W* present;  // [P]: 1 where there is a lane, else 0
-  Index n_lanes;
-  const WideTable<W, P>& table;
-  const LabelledSamples& samples;
-  W rho;
-  W squared;  // 1 or 0
-  const Order& order;
-  double* gap;    // [P] sums
-  double* loss;   // [P]
-  double* moved;  // [P]; without the square of the sum of beta
-};
+using wide::any, wide::Lanes, wide::larger, wide::load_pack, wide::smaller, wide::store_pack, wide::where_positive;
 
 template <int P, class Row, class W>
 ORDSVM_INLINE void score(Lanes<W, P>& result, const Row& row, const W* weights) {
@@ -100,7 +21,7 @@ ORDSVM_INLINE void score(Lanes<W, P>& result, const Row& row, const W* weights) 
   Lanes<W, P> sums[4] = {};
   const auto add = [&](Lanes<W, P>& sum, Index p) __attribute__((always_inline)) {
     Lanes<W, P> weight;
-    load(weight, weights + row.column(p) * P);
+    load_pack(weight, weights + row.column(p) * P);
     sum += static_cast<W>(row.value(p)) * weight;
   };
   Index p = 0;
@@ -116,9 +37,9 @@ template <int P, class Row, class W>
 ORDSVM_INLINE void add_row(const Row& row, const Lanes<W, P>& step, W* weights, const Row& next) {
   const auto add = [&](Index p) __attribute__((always_inline)) {
     Lanes<W, P> weight;
-    load(weight, weights + row.column(p) * P);
+    load_pack(weight, weights + row.column(p) * P);
     weight += static_cast<W>(row.value(p)) * step;
-    store(weights + row.column(p) * P, weight);
+    store_pack(weights + row.column(p) * P, weight);
   };
   const Index both = P == 1 ? 0 : std::min(row.size, next.size);
   Index p = 0;
@@ -139,9 +60,9 @@ ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Place pl
   const auto& entry = g.table.entries[g.samples.label[sample]];
   W* const at = g.beta + sample * g.n_lanes;
   V lower, upper, offset, epsilon, cap, ridge, loaded, present, bias, total, slope;
-  load(lower, entry.lower), load(upper, entry.upper), load(offset, entry.offset), load(epsilon, entry.epsilon);
-  load(cap, entry.cap), load(ridge, entry.ridge), load(loaded, at);
-  load(bias, g.bias), load(total, g.total), load(present, g.present);
+  load_pack(lower, entry.lower), load_pack(upper, entry.upper), load_pack(offset, entry.offset);
+  load_pack(epsilon, entry.epsilon), load_pack(cap, entry.cap), load_pack(ridge, entry.ridge), load_pack(loaded, at);
+  load_pack(bias, g.bias), load_pack(total, g.total), load_pack(present, g.present);
   const V beta = loaded * present, others = loaded - beta;
   if (!g.samples.weight.empty()) {
     const W weight = static_cast<W>(g.samples.weight[sample]);
@@ -153,37 +74,30 @@ ORDSVM_INLINE void visit_sample(const View& rows, const Group<W, P>& g, Place pl
   score<P>(slope, row, g.weights);
   slope += bias - offset;
 
-  V below, above, size_before, size_after;
-  larger(below, zero, static_cast<V>(-slope - epsilon));  // how far the score is too low, and too high
-  larger(above, zero, static_cast<V>(slope - epsilon));
-  below = upper > zero ? below : zero;
-  above = lower < zero ? above : zero;
-  const V error = below + above, one = zero + 1;
+  const V below = where_positive(upper, larger(zero, zero - slope - epsilon));  // how far the score is too low
+  const V above = where_positive(zero - lower, larger(zero, slope - epsilon));  // and too high
+  const V error = below + above, one = zero + W{1};
   const V lost = cap * error * (one + g.squared * (error - one));
-  larger(size_before, beta, static_cast<V>(-beta));
+  const V size_before = larger(beta, zero - beta);
   loss += lost;
   gap += lost + beta * slope + epsilon * size_before + static_cast<W>(0.5) * ridge * beta * beta;
 
   const V gradient = slope + ridge * beta;
   const V curvature = ridge + (static_cast<W>(g.samples.norm[sample]) + g.rho);
   const W least = static_cast<W>(1e-20);  // without a bias, a row of zeros, or nearly so, goes to a bound
-  const V inverse = one / (curvature > least ? curvature : zero + least);
+  const V inverse = one / larger(curvature, zero + least);
   const V wanted = beta - gradient * inverse, threshold = epsilon * inverse;
-  V target = wanted - threshold;  // soft threshold, then the box
-  larger(target, zero, target);
-  const V fallen = wanted + threshold;
-  target += fallen < zero ? fallen : zero;
-  target = target < lower ? lower : target;
-  target = target > upper ? upper : target;
+  const V soft = larger(zero, wanted - threshold) + smaller(wanted + threshold, zero);  // then the box
+  const V target = smaller(upper, larger(lower, soft));
   const V step = target - beta;
   if (!any(step)) return;
-  store(at, static_cast<V>(target + others));
-  larger(size_after, target, static_cast<V>(-target));
+  store_pack(at, target + others);
+  const V size_after = larger(target, zero - target);
   moved += step * (gradient - bias) + static_cast<W>(0.5) * (curvature - g.rho) * step * step +
            epsilon * (size_after - size_before);
   bias += g.rho * step;
   total += step;
-  store(g.bias, bias), store(g.total, total);
+  store_pack(g.bias, bias), store_pack(g.total, total);
   add_row<P>(row, step, g.weights, row_of(rows, next));
 }
 

@@ -4,25 +4,9 @@
 
 #include "base/buffer.hpp"
 #include "linear/lane_visit.hpp"
-#include "simd/dispatch.hpp"
 
 namespace ordsvm::linear {
 namespace {
-
-// One function for every kind of rows, precision and number of lanes, each for three instruction sets.
-#define ORDSVM_VISIT(VIEW, W, P)                                                                          \
-  ORDSVM_DISPATCH void visit(const VIEW& rows, const Group<W, P>& g, Place place, Index from, Index to) { \
-    visit_rows(rows, g, place, from, to);                                                                 \
-  }
-#define ORDSVM_VISIT_LANES(VIEW, W) ORDSVM_VISIT(VIEW, W, 1) ORDSVM_VISIT(VIEW, W, 4) ORDSVM_VISIT(VIEW, W, 8)
-#define ORDSVM_VISIT_BOTH(VIEW) \
-  ORDSVM_VISIT_LANES(VIEW, float) ORDSVM_VISIT(VIEW, float, 16) ORDSVM_VISIT_LANES(VIEW, double)
-ORDSVM_VISIT_BOTH(CsrFloat)
-ORDSVM_VISIT_BOTH(CsrFloatLong)
-ORDSVM_VISIT_BOTH(CsrDouble)
-ORDSVM_VISIT_BOTH(CsrDoubleLong)
-ORDSVM_VISIT_BOTH(DenseView<float>)
-ORDSVM_VISIT_BOTH(DenseView<double>)
 
 /// Neighbouring lanes that one thread works on.
 class LaneGroup {
@@ -106,7 +90,7 @@ class WideGroup final : public LaneGroup {
             const W* const at = beta_.data() + (first + i) * n_lanes_;
             for (Index l = 0; l < n_lanes_; ++l) total[l] += static_cast<double>(at[l]);
             Lanes<W, P> beta, present;
-            load(beta, at), load(present, present_);
+            load_pack(beta, at), load_pack(present, present_);
             beta *= present;
             const auto row = row_of(view, i);
             if (any(beta)) add_row<P>(row, beta, weights_.data(), row);

@@ -1,33 +1,52 @@
-// One source, three instruction sets: a function marked ORDSVM_DISPATCH is compiled for each, and the one that the
-// machine can run is chosen when the program is loaded. What it calls is to be ORDSVM_INLINE.
+// One source, several instruction sets. A file of hot loops is compiled once for each of them (CMakeLists.txt), and
+// ORDSVM_SET is then the set's name: baseline, avx2 or avx512. A function that is defined by
+//   ORDSVM_DISPATCH(result, name, (parameters), (arguments)) { ... }
+// is <set>::name there; where the set is baseline, `name` is defined besides, which calls the one of the set in use.
+// What these functions call is to be ORDSVM_INLINE or of an unnamed namespace: a function that the linker shares among
+// files could be one with instructions that the processor lacks (tests/test_instruction_sets.py looks for such).
 #pragma once
 
-// The sanitizers' start-up code runs after the resolvers that
-// target_clones makes, so they get the plain version.
-#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define ORDSVM_DISPATCH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define ORDSVM_DISPATCH
-#endif
+#include "simd/instruction_set.hpp"
+
 #define ORDSVM_INLINE __attribute__((always_inline)) inline
 
-// A function marked ORDSVM_WIDEST is compiled for the last of them alone, and not to be called unless has_widest().
-#if defined(__x86_64__) && defined(__GNUC__)
-#define ORDSVM_WIDEST __attribute__((target("arch=x86-64-v4")))
-#else
-#define ORDSVM_WIDEST
+#ifndef ORDSVM_SET
+#define ORDSVM_SET baseline
+#define ORDSVM_CHOOSES
 #endif
 
-namespace ordsvm {
+/// The inline namespace of headers whose types depend on the set: in_avx2.
+#define ORDSVM_JOIN_AS_THEY_ARE(a, b) a##b
+#define ORDSVM_JOIN(a, b) ORDSVM_JOIN_AS_THEY_ARE(a, b)
+#define ORDSVM_OWN ORDSVM_JOIN(in_, ORDSVM_SET)
 
-inline bool has_widest() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#if !defined(ORDSVM_HAS_SETS)  // other processors than x86-64: what the compiler makes by itself
+#define ORDSVM_DISPATCH(result, name, parameters, arguments) result name parameters
+#elif defined(ORDSVM_CHOOSES)
+#define ORDSVM_DECLARE(set, result, name, parameters) \
+  namespace set {                                     \
+  result name parameters;                             \
+  }
+#define ORDSVM_DISPATCH(result, name, parameters, arguments) \
+  ORDSVM_DECLARE(avx512, result, name, parameters)           \
+  ORDSVM_DECLARE(avx2, result, name, parameters)             \
+  ORDSVM_DECLARE(baseline, result, name, parameters)         \
+  result name parameters {                                   \
+    switch (instruction_set()) {                             \
+      case InstructionSet::avx512:                           \
+        return avx512::name arguments;                       \
+      case InstructionSet::avx2:                             \
+        return avx2::name arguments;                         \
+      case InstructionSet::baseline:                         \
+        break;                                               \
+    }                                                        \
+    return baseline::name arguments;                         \
+  }                                                          \
+  result baseline::name parameters
 #else
-  return false;
+#define ORDSVM_DISPATCH(result, name, parameters, arguments) \
+  namespace ORDSVM_SET {                                     \
+  result name parameters;                                    \
+  }                                                          \
+  result ORDSVM_SET::name parameters
 #endif
-}
-
-}  // namespace ordsvm

@@ -5,22 +5,22 @@
 #include <cstring>
 #include <limits>
 
-#include "simd/dispatch.hpp"
 #include "simd/exponential.hpp"
+#include "simd/vectors.hpp"
 
 namespace ordsvm::simd {
 namespace {
 
-// 32 bytes: machines without wider vectors pass those through memory, which took 13 to 18 times as long, and machines
-// with them gain nothing by them here.
+// 32 bytes, or less where registers are shorter: longer ones gain nothing here.
+constexpr Index bytes = wide::bytes < 32 ? wide::bytes : 32;
 template <class T>
-constexpr Index width = 32 / sizeof(T);
+constexpr Index width = bytes / sizeof(T);
 template <class T>
-using Vector [[gnu::vector_size(32)]] = T;
+using Vector [[gnu::vector_size(bytes)]] = T;
 template <class T>
 constexpr T infinity = std::numeric_limits<T>::infinity();
 
-constexpr Index vectors = lanes / width<double>;
+constexpr Index vectors = 8;  // whose sums are in registers together
 constexpr Index chunk = 128;  // hinges per partial reduction: long enough to vectorise, short enough to search
 
 /// As many values as the vector holds, converted to its type.
@@ -49,13 +49,15 @@ ORDSVM_INLINE void accumulate(Vector<double>& sum, const T* column, double x) {
 
 template <Reduction reduction, class T>
 ORDSVM_INLINE void reduce(const T* tiles, const double* x, Index n_tiles, Index n_features, double* out) {
-  for (Index tile = 0; tile < n_tiles; ++tile, out += lanes) {
-    Vector<double> sum[vectors] = {};
-    for (Index feature = 0; feature < n_features; ++feature, tiles += lanes)
-      for (Index part = 0; part < vectors; ++part)
-        accumulate<reduction>(sum[part], tiles + part * width<double>, x[feature]);
-    std::memcpy(out, sum, sizeof sum);
-  }
+  for (Index tile = 0; tile < n_tiles; ++tile, tiles += n_features * lanes)
+    for (Index lane = 0; lane < lanes; lane += vectors * width<double>, out += vectors * width<double>) {
+      Vector<double> sum[vectors] = {};
+      const T* column = tiles + lane;
+      for (Index feature = 0; feature < n_features; ++feature, column += lanes)
+        for (Index part = 0; part < vectors; ++part)
+          accumulate<reduction>(sum[part], column + part * width<double>, x[feature]);
+      std::memcpy(out, sum, sizeof sum);
+    }
 }
 
 template <class T>
@@ -204,43 +206,46 @@ ORDSVM_INLINE Largest find_longest(const BoxDistances<T>& box, T threshold) {
 
 }  // namespace
 
-ORDSVM_DISPATCH void reduce_tiles(Reduction reduction, const double* tiles, const double* x, Index n_tiles,
-                                  Index n_features, double* out) {
+ORDSVM_DISPATCH(void, reduce_tiles,
+                (Reduction reduction, const double* tiles, const double* x, Index n_tiles, Index n_features,
+                 double* out),
+                (reduction, tiles, x, n_tiles, n_features, out)) {
   reduce(reduction, tiles, x, n_tiles, n_features, out);
 }
 
-ORDSVM_DISPATCH void reduce_tiles(Reduction reduction, const float* tiles, const double* x, Index n_tiles,
-                                  Index n_features, double* out) {
+ORDSVM_DISPATCH(void, reduce_tiles,
+                (Reduction reduction, const float* tiles, const double* x, Index n_tiles, Index n_features,
+                 double* out),
+                (reduction, tiles, x, n_tiles, n_features, out)) {
   reduce(reduction, tiles, x, n_tiles, n_features, out);
 }
 
-ORDSVM_DISPATCH void exponential(double factor, double* values, Index n) {
+ORDSVM_DISPATCH(void, exponential, (double factor, double* values, Index n), (factor, values, n)) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) values[j] = exponential_of(factor * values[j]);
 }
 
-ORDSVM_DISPATCH void exponential(float factor, float* values, Index n) {
+ORDSVM_DISPATCH(void, exponential, (float factor, float* values, Index n), (factor, values, n)) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) values[j] = exponential_of(factor * values[j]);
 }
 
-ORDSVM_DISPATCH void convert(const double* values, float* out, Index n) {
+ORDSVM_DISPATCH(void, convert, (const double* values, float* out, Index n), (values, out, n)) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) out[j] = static_cast<float>(values[j]);
 }
 
-void convert(const double* values, double* out, Index n) { std::copy(values, values + n, out); }
-
-ORDSVM_DISPATCH void add_row(double* score, double delta, const double* row, Index n) {
+ORDSVM_DISPATCH(void, add_row, (double* score, double delta, const double* row, Index n), (score, delta, row, n)) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) score[j] += delta * row[j];
 }
 
-ORDSVM_DISPATCH void add_row(double* score, double delta, const float* row, Index n) {
+ORDSVM_DISPATCH(void, add_row, (double* score, double delta, const float* row, Index n), (score, delta, row, n)) {
   for (Index i = 0; i < n; ++i) score[i] += delta * static_cast<double>(row[i]);
 }
 
-ORDSVM_DISPATCH void add_row(double* score, float* rounded, double delta, const float* row, Index n) {
+ORDSVM_DISPATCH(void, add_row, (double* score, float* rounded, double delta, const float* row, Index n),
+                (score, rounded, delta, row, n)) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) {
     score[j] += delta * static_cast<double>(row[j]);
@@ -248,13 +253,15 @@ ORDSVM_DISPATCH void add_row(double* score, float* rounded, double delta, const 
   }
 }
 
-ORDSVM_DISPATCH void add_rows(double* score, double delta, const double* row_plus, const double* row_minus, Index n) {
+ORDSVM_DISPATCH(void, add_rows, (double* score, double delta, const double* row_plus, const double* row_minus, Index n),
+                (score, delta, row_plus, row_minus, n)) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) score[j] += delta * (row_plus[j] - row_minus[j]);
 }
 
-ORDSVM_DISPATCH void add_rows(double* score, float* rounded, double delta, const float* row_plus,
-                              const float* row_minus, Index n) {
+ORDSVM_DISPATCH(void, add_rows,
+                (double* score, float* rounded, double delta, const float* row_plus, const float* row_minus, Index n),
+                (score, rounded, delta, row_plus, row_minus, n)) {
 #pragma omp simd
   for (Index j = 0; j < n; ++j) {
     score[j] += delta * (static_cast<double>(row_plus[j]) - static_cast<double>(row_minus[j]));
@@ -262,28 +269,40 @@ ORDSVM_DISPATCH void add_rows(double* score, float* rounded, double delta, const
   }
 }
 
-ORDSVM_DISPATCH Extremes extremes(const Range<float>& range) {
+ORDSVM_DISPATCH(Extremes, extremes, (const Range<float>& range), (range)) {
   return range.sample ? find_extremes<true>(range) : find_extremes<false>(range);
 }
 
-ORDSVM_DISPATCH Extremes extremes(const Range<double>& range) {
+ORDSVM_DISPATCH(Extremes, extremes, (const Range<double>& range), (range)) {
   return range.sample ? find_extremes<true>(range) : find_extremes<false>(range);
 }
 
-ORDSVM_DISPATCH Partner best_partner(const Range<float>& range, const Anchor<float>& anchor) {
+ORDSVM_DISPATCH(Partner, best_partner, (const Range<float>& range, const Anchor<float>& anchor), (range, anchor)) {
   return range.sample ? find_partner<true>(range, anchor) : find_partner<false>(range, anchor);
 }
 
-ORDSVM_DISPATCH Partner best_partner(const Range<double>& range, const Anchor<double>& anchor) {
+ORDSVM_DISPATCH(Partner, best_partner, (const Range<double>& range, const Anchor<double>& anchor), (range, anchor)) {
   return range.sample ? find_partner<true>(range, anchor) : find_partner<false>(range, anchor);
 }
 
-ORDSVM_DISPATCH Largest longest_projection(const BoxDistances<float>& box, float threshold) {
+ORDSVM_DISPATCH(Largest, longest_projection, (const BoxDistances<float>& box, float threshold), (box, threshold)) {
   return box.sample ? find_longest<true>(box, threshold) : find_longest<false>(box, threshold);
 }
 
-ORDSVM_DISPATCH Largest longest_projection(const BoxDistances<double>& box, double threshold) {
+ORDSVM_DISPATCH(Largest, longest_projection, (const BoxDistances<double>& box, double threshold), (box, threshold)) {
   return box.sample ? find_longest<true>(box, threshold) : find_longest<false>(box, threshold);
+}
+
+ORDSVM_DISPATCH(void, gather, (const float* row, const Index* places, Index count, float* out),
+                (row, places, count, out)) {
+#pragma omp simd
+  for (Index q = 0; q < count; ++q) out[q] = row[places[q]];
+}
+
+ORDSVM_DISPATCH(void, gather, (const double* row, const Index* places, Index count, double* out),
+                (row, places, count, out)) {
+#pragma omp simd
+  for (Index q = 0; q < count; ++q) out[q] = row[places[q]];
 }
 
 }  // namespace ordsvm::simd

@@ -2,6 +2,7 @@
 // Each has its NumPy line beside it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/hinges.hpp"
@@ -25,7 +26,11 @@ void exponential(float factor, float* values, Index n);
 
 /// out = values.astype(out.dtype)
 void convert(const double* values, float* out, Index n);
-void convert(const double* values, double* out, Index n);
+inline void convert(const double* values, double* out, Index n) { std::copy(values, values + n, out); }
+
+/// out = row[places]
+void gather(const float* row, const Index* places, Index count, float* out);
+void gather(const double* row, const Index* places, Index count, double* out);
 
 /// score += delta * row; with float rows `rounded` follows as score.astype(float32).
 void add_row(double* score, double delta, const double* row, Index n);

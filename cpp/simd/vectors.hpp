@@ -1,4 +1,5 @@
-// Vectors of 64 bytes, and powers of two on them. Only for files whose functions are dispatched by instruction set.
+// Vectors as wide as the registers of the instruction set, and powers of two on them. Only for files whose functions are
+// dispatched by instruction set.
 #pragma once
 
 #include <bit>
@@ -10,11 +11,22 @@
 #include "simd/dispatch.hpp"
 
 namespace ordsvm::wide {
+inline namespace ORDSVM_OWN {
+
+#if defined(__AVX512F__)
+inline constexpr Index bytes = 64, registers = 32;
+#elif defined(__AVX__)
+inline constexpr Index bytes = 32, registers = 16;
+#elif defined(__aarch64__)
+inline constexpr Index bytes = 16, registers = 32;
+#else
+inline constexpr Index bytes = 16, registers = 16;
+#endif
 
 template <class T>
-inline constexpr Index width = 64 / sizeof(T);
+inline constexpr Index width = bytes / sizeof(T);
 template <class T>
-using Vector [[gnu::vector_size(64)]] = T;
+using Vector [[gnu::vector_size(bytes)]] = T;
 /// Whole numbers as wide as T, for bits and positions.
 template <class T>
 using Whole = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -35,7 +47,7 @@ ORDSVM_INLINE void store(T* to, const V& value) {
 ORDSVM_INLINE void add_to(Vector<double>* sum, const Vector<double>& value) { sum[0] += value; }
 
 ORDSVM_INLINE void add_to(Vector<double>* sum, const Vector<float>& value) {
-  using Half [[gnu::vector_size(32)]] = float;
+  using Half [[gnu::vector_size(bytes / 2)]] = float;
   Half halves[2];
   std::memcpy(halves, &value, sizeof value);
   sum[0] += __builtin_convertvector(halves[0], Vector<double>);
@@ -95,4 +107,5 @@ ORDSVM_INLINE void powers_of_two(Vector<T>* y) {
   }
 }
 
+}  // namespace ORDSVM_OWN
 }  // namespace ordsvm::wide

@@ -1,57 +1,66 @@
 """
-Which features matter
-=====================
+Why this rank, and which columns matter
+=======================================
 
-Weights of a linear machine, and what it costs a kernel machine to lose a feature.
+Weights of a linear machine, what it costs a kernel machine to lose a column, the score along it, and one prediction
+taken apart.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_diabetes
-from sklearn.inspection import permutation_importance
+from sklearn.inspection import PartialDependenceDisplay
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordsvm import SVOR, LinearSVOR
 from ordsvm.datasets import load_diabetes_ranks
-from ordsvm.metrics import mae_scorer
+from ordsvm.inspection import ContributionsDisplay, ScoreRegressor, WeightsDisplay, importance, similar_cases
 
-X, y = load_diabetes_ranks()
-names = np.array(load_diabetes().feature_names)
+_, y = load_diabetes_ranks()
+X = load_diabetes(as_frame=True, scaled=False).data
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
 linear = make_pipeline(StandardScaler(), LinearSVOR(C=0.1)).fit(X_train, y_train)
 kernel = make_pipeline(StandardScaler(), SVOR(gamma=0.05)).fit(X_train, y_train)
 
 # %%
-# Features are standardised, so weights can be compared: a positive one raises the rank. The importance of a feature is
-# how many ranks further off predictions are when its column is shuffled.
+# Columns are standardised, so weights can be compared: a positive one raises the rank. The importance of a column is
+# how many ranks further off predictions are when its values are permuted.
 
-weight = linear[-1].coef_
-importance = permutation_importance(kernel, X_test, y_test, scoring=mae_scorer, n_repeats=20, random_state=0)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-order = np.argsort(np.abs(weight))
-axes[0].barh(names[order], weight[order], color=np.where(weight[order] > 0, "C0", "C3"))
-axes[0].set(title="LinearSVOR", xlabel="weight")
-order = np.argsort(importance.importances_mean)
-axes[1].boxplot(importance.importances[order].T, orientation="horizontal", tick_labels=names[order])
+WeightsDisplay.from_estimator(linear, ax=axes[0])
+axes[0].set_title("LinearSVOR")
+matters = importance(kernel, X_test, y_test, n_repeats=20)
+names, means, deviations = zip(*reversed(matters.largest(10)), strict=True)
+axes[1].barh(names, means, xerr=deviations, ecolor="0.25")
 axes[1].set(title="SVOR", xlabel="ranks further off without it")
 plt.show()
 
 # %%
-# The score along one feature, the others as they are: body mass, for all patients and for some.
+# The score along two columns, the others as they are: for all patients, and for some. scikit-learn draws it once the
+# score is a regressor.
 
-grid = np.linspace(X[:, 2].min(), X[:, 2].max(), 30)
-curves = []
-for value in grid:
-    changed = X_test.copy()
-    changed[:, 2] = value
-    curves.append(kernel.decision_function(changed))
-curves = np.array(curves)
-figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
-axis.plot(grid, curves[:, ::6], color="grey", lw=0.6)
-axis.plot(grid, curves.mean(axis=1), lw=3)
-for threshold in kernel[-1].thresholds_:
-    axis.axhline(threshold, ls=":", color="C1")
-axis.set(xlabel="body mass index", ylabel="score; dotted: thresholds")
+display = PartialDependenceDisplay.from_estimator(
+    ScoreRegressor(kernel), X_test, ["bmi", "s5"], kind="both", subsample=30, random_state=0
+)
+for axis in display.axes_.ravel():
+    for threshold in kernel[-1].thresholds_:
+        axis.axhline(threshold, ls=":", color="C1")
 plt.show()
+
+# %%
+# Why does this patient get that rank? Every column adds something to the score; with a Gaussian kernel these Shapley
+# values are exact. They add up to the score minus the mean score of the patients to compare with.
+
+patient = X_test.iloc[[3]]
+print("predicted", kernel.predict(patient)[0], "true", y_test[3])
+ContributionsDisplay.from_estimator(kernel, patient, X_train.iloc[:100])
+plt.show()
+
+# %%
+# The patients of the training data that pull the score up and down most, with their ranks.
+
+cases = similar_cases(kernel, patient, n=3)
+for case in (*cases.up, *cases.down):
+    about = f"patient {case.sample}, rank {y_train[case.sample]}"
+    print(f"{about}: similarity {case.similarity:.2f} adds {case.contribution:+.2f}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from benchmarks import datasets
@@ -62,9 +64,8 @@ def costs(quick: bool) -> Figures:
             problem = svorim(y, 4, 1.0, weight)
             solution = solve(problem, KernelMatrix(RBF(0.5).rows(X), 10.0), SMO(precision="float64"), Control(tol=1e-6))
             crossed[name] += _lowest_step(solution.thresholds) < -EQUAL
-    return {"problems": problems} | {
-        f"problems with disordered thresholds, {name} weights": count for name, count in crossed.items()
-    }
+    figures: Figures = {f"problems with disordered thresholds, {name} weights": n for name, n in crossed.items()}
+    return {"problems": problems, **figures}
 
 
 def sizes(quick: bool) -> Figures:
@@ -107,7 +108,7 @@ def two_ranks(quick: bool) -> Figures:
     X, y = datasets.ordinal("abalone", 200 if quick else 500, ranks=2)
     worst = 0.0
     for C in (1.0, 10.0):
-        options = {"C": C, "gamma": 1 / X.shape[1], "tol": 1e-6}
+        options: dict[str, Any] = {"C": C, "gamma": 1 / X.shape[1], "tol": 1e-6}
         binary = SVC(**options).fit(X, y).result_.objective
         for kind in MACHINES.values():
             worst = max(worst, abs(kind(**options).fit(X, y).result_.objective / binary - 1))
@@ -131,7 +132,13 @@ def non_support_vectors(quick: bool) -> Figures:
     """california, 5 ranks, kappa = 1, C = 100, EXC by SMO: steps on all rows over those on support vectors alone."""
     n = 400 if quick else 3000
     X, y = datasets.ordinal("california_housing", n)
-    options = {"C": 100.0, "gamma": 0.5, "solver": SMO(selection="mvp"), "n_threads": 1, "cache_size": 500}
+    options: dict[str, Any] = {
+        "C": 100.0,
+        "gamma": 0.5,
+        "solver": SMO(selection="mvp"),
+        "n_threads": 1,
+        "cache_size": 500,
+    }
     whole = SVOREX(**options).fit(X, y)
     alone = SVOREX(**options).fit(X[whole.support_], y[whole.support_])
     return {

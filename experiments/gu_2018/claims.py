@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -156,6 +157,7 @@ def against_libsvm(quick: bool) -> Figures:
 
     n = 300 if quick else 4000
     figures: Figures = {}
+    ours: Any
     for name in LIBSVM_SETS[:1] if quick else LIBSVM_SETS:
         if name in datasets.REGRESSION:
             X, y = datasets.regression(name, n)

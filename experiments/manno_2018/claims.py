@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -170,7 +171,7 @@ def step_rules(quick: bool) -> Figures:
 def one_pair(quick: bool) -> Figures:
     """PARSMO with q = 1 and SMO with the most violating pair: a9a, C = 1, gamma 1/123, tol 1e-3, float64 rows."""
     X, y = _classes(300 if quick else 2000)
-    options = {"gamma": 1 / 123, "n_threads": 1, "cache_size": 500}
+    options: dict[str, Any] = {"gamma": 1 / 123, "n_threads": 1, "cache_size": 500}
     smo = SVC(solver=SMO(selection="mvp", precision="float64"), **options).fit(X, y).result_
     parsmo = SVC(solver=ParsmoLight(q=1, precision="float64"), **options).fit(X, y).result_
     return {
@@ -218,7 +219,7 @@ def without_bias(quick: bool) -> Figures:
     The balanced error is the mean of the errors of both classes.
     """
     n = 300 if quick else 5000
-    settings: dict[str, dict[str, object]] = {
+    settings: dict[str, dict[str, Any]] = {
         "a9a": {"C": 1.0, "gamma": 1 / 123},
         "ijcnn1": {"C": 32.0, "gamma": 2.0},
         "w8a": {"C": 1.0, "kernel": "linear"},

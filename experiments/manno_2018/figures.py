@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from experiments.from_benchmarks import Row, as_cells
 from experiments.items import Item, Outcome, Records, Scope, Unit
 from ordsvm import Decomposition
 
-STEPS = ("exact", "armijo", "diminishing")
+Step = Literal["exact", "armijo", "diminishing"]
+STEPS: tuple[Step, ...] = ("exact", "armijo", "diminishing")
 SETS = {"a9a": 2000, "ijcnn1": 2000}
 LIMIT = 2000  # iterations
 GOALS = (1e-1, 1e-2, 1e-3)
@@ -48,7 +50,7 @@ def figure3(rows: list[Row]) -> list[Outcome]:
     return [*as_cells(rows, "cache"), *as_cells(rows, "of LIBSVM", "seconds")]
 
 
-def trace(name: str, step: str, n: int) -> Outcome:
+def trace(name: str, step: Step, n: int) -> Outcome:
     """Iterations and relative gaps of one run."""
     case = solver_cases.of(make("SVC", name, n=n), name)
     result = case.solve(Decomposition(block_size=100, step=step), max_iter=LIMIT, report_every=1)

@@ -85,8 +85,14 @@ def tested(method: str, point: Mapping[str, Any], training: Part, test: Part) ->
 def trial(name: str, method: str, trial: int, epsilon: float = EPSILON, share: float = 1.0) -> Outcome:
     """C by search in the training rows, then the test rows; NPSVOR with both of its predictions."""
     training, test = texts.parts(name, trial, share)
+    return searched(method, (training, test), COSTS, trial, epsilon)
+
+
+def searched(method: str, parts: tuple[Part, Part], costs: Sequence[float], trial: int, epsilon: float) -> Outcome:
+    """A trial on given rows, with C among these."""
+    training, test = parts
     fixed = {"epsilon": epsilon} if method == "NPSVOR" else {}
-    point = best(method, training, {"C": COSTS}, trial, **fixed)
+    point = best(method, training, {"C": costs}, trial, **fixed)
     model, found = tested(method, point | fixed, training, test)
     found["C"] = point["C"]
     if method == "NPSVOR":
@@ -100,6 +106,11 @@ def _support_vectors(scores: np.ndarray, y: np.ndarray, epsilon: float) -> int:
     """Samples times ranks with a loss that is not flat: beyond epsilon on the own rank, inside the margin elsewhere."""
     side = np.sign(y[:, np.newaxis] - np.arange(scores.shape[1]))
     return int(np.where(side == 0, np.abs(scores) >= epsilon, side * scores <= 1.0).sum())
+
+
+def near_C(name: str, epsilon: float, costs: Sequence[float]) -> Outcome:
+    """NPSVOR at another epsilon: C by search among a few."""
+    return searched("NPSVOR", texts.parts(name, 0), costs, 0, epsilon)
 
 
 def along_C(name: str, method: str) -> Outcome:

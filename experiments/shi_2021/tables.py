@@ -11,16 +11,24 @@ import numpy as np
 from experiments import drawing, from_benchmarks
 from experiments.from_benchmarks import as_cells
 from experiments.items import Item, Outcome, Records, Scope, Unit
-from experiments.shi_2021 import kernel, linear
+from experiments.results import expected
+from experiments.shi_2021 import kernel, linear, splits
 from experiments.shi_2021.linear import COSTS, METHODS
 from experiments.shi_2021.texts import DATA, SETS
+from experiments.sides import identity
 
 PARTITIONS = {"large_movie": 2, "tripadvisor": 2, "movie_review": 10, "treebank": 1, "sst5": 3, "amazon_devices": 10}
 COST = {"large_movie": 90.0, "tripadvisor": 60.0, "treebank": 4.0, "sst5": 4.0, "movie_review": 8.0}
 QUICK = ("treebank",)
 EPSILONS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 EPSILON_SETS = ("large_movie", "tripadvisor")
+NEAR = [0.5, 1.0, 2.0]  # C of Figure 5: about 1, which the whole search has found for both at epsilon 0.1
 SEPARATE_SETS = ("treebank", "movie_review")
+SAME_DATA = ("large_movie", "movie_review", "treebank")
+TREEBANK = (
+    "Treebank is one partition, and the paper's C is not known: random partitions and the next C (item "
+    "treebank_splits) move the errors by as much. tripadvisor has other hotels."
+)
 
 
 def trials_of(name: str, scope: Scope) -> range:
@@ -68,7 +76,7 @@ def table(columns: dict[str, str], metrics: Iterable[str], value: Callable[[Outc
             for column, method in columns.items()
             if (found := outcomes(done, name, method, scope))
         ]
-        return {"data": DATA, "protocol": linear.PROTOCOL, "cells": cells, "explanations": {}}
+        return {"data": DATA, "protocol": linear.PROTOCOL, "cells": cells}
 
     return summary
 
@@ -79,8 +87,21 @@ def _of_prediction(outcome: Outcome, column: str, metric: str) -> float:
 
 SAME = {method: method for method in METHODS}
 TABLE2 = table(dict.fromkeys(("old prediction", "new prediction"), "NPSVOR"), ("mae", "mse"), _of_prediction)
-TABLE4 = table(SAME, ("mae", "mse"), lambda outcome, _, metric: float(outcome[metric]))
+ERRORS = table(SAME, ("mae", "mse"), lambda outcome, _, metric: float(outcome[metric]))
 TABLE5 = table(SAME, ("seconds",), lambda outcome, *_: float(outcome["processor"]))
+
+
+def table4(done: Records, scope: Scope) -> Outcome:
+    """With NPSVOR's distances from the paper where the data are the same."""
+    found: Outcome = ERRORS(done, scope)
+    paper = {identity(c): c["value"] for c in expected("shi_2021")["items"]["table4"]["cells"]}
+    off = [
+        f"{c['dataset']} {c['metric'].upper()} {100 * (c['value'] / paper[identity(c)] - 1):+.1f} %"
+        for c in found["cells"]
+        if c["method"] == "NPSVOR" and c["dataset"] in SAME_DATA
+    ]
+    text = f"NPSVOR less the paper's, where the data are the same: {', '.join(off)}. {TREEBANK}"
+    return found | {"remarks": [text]} if off else found
 
 
 def figure6(done: Records, scope: Scope) -> Outcome:
@@ -126,15 +147,19 @@ def figure5_units(done: Records, scope: Scope) -> Iterator[Unit]:
     yield from sizes_units(done, scope)
     for name in QUICK if scope.quick else EPSILON_SETS:
         for epsilon in EPSILONS[:1] if scope.quick else EPSILONS:
-            about = ready(done, {"name": name, "method": "NPSVOR", "trial": 0, "epsilon": epsilon})
-            yield Unit(trial_key(name, "NPSVOR", 0, epsilon), linear.trial, about, (9,), COST.get(name, 2.0))
+            about = ready(done, {"name": name, "epsilon": epsilon, "costs": NEAR})
+            yield Unit(epsilon_key(name, epsilon), linear.near_C, about, (9,), 0.3 * COST.get(name, 2.0))
+
+
+def epsilon_key(name: str, epsilon: float) -> str:
+    return f"epsilon/{name}/{epsilon:g}"
 
 
 def figure5(done: Records, scope: Scope) -> Outcome:
     cells: list[Outcome] = []
     curves: dict[str, Any] = {}
     for name in EPSILON_SETS:
-        found = {e: done[k] for e in EPSILONS if (k := trial_key(name, "NPSVOR", 0, e)) in done}
+        found = {e: done[k] for e in EPSILONS if (k := epsilon_key(name, e)) in done}
         if len(found) < len(EPSILONS):
             continue
         lowest = min(found, key=lambda epsilon: found[epsilon]["mae"])
@@ -143,7 +168,11 @@ def figure5(done: Records, scope: Scope) -> Outcome:
             curves[f"{name}, {metric}"] = [found[e][metric] / found[0.0][metric] for e in EPSILONS]
             ratio = {"dataset": name, "metric": f"{metric} at epsilon 0.1 over that at 0"}
             cells.append(ratio | {"value": curves[f"{name}, {metric}"][1]})
-    return {"data": DATA, "protocol": linear.PROTOCOL, "cells": cells, "relative": curves}
+    protocol = (
+        f"{linear.PROTOCOL} C here from {NEAR} alone, about the 1 that the search over all of them has found for both "
+        "sets at epsilon 0.1; the time is that of the training at the C found."
+    )
+    return {"data": DATA, "protocol": protocol, "cells": cells, "relative": curves}
 
 
 def draw5(found: Outcome, path: Path) -> None:
@@ -201,13 +230,15 @@ def separate_units(done: Records, scope: Scope) -> Iterator[Unit]:
 
 
 def separate(done: Records, scope: Scope) -> Outcome:
-    cells = [
-        {"dataset": name, "method": which, "metric": metric, "value": found[metric]}
-        for name in SEPARATE_SETS
-        for which in ("C1 = C2", "C1, C2")
-        if (found := done.get(f"separate_costs/{name}", {}).get(which))
-        for metric in ("mae", "mse")
-    ]
+    cells: list[Outcome] = []
+    for name in SEPARATE_SETS:
+        found = done.get(f"separate_costs/{name}", {})
+        for which in ("C1 = C2", "C1, C2") if found else ():
+            for metric in ("mae", "mse"):
+                cells.append({"dataset": name, "method": which, "metric": metric, "value": found[which][metric]})
+        if found:
+            ratio = found["C1 = C2"]["mae"] / found["C1, C2"]["mae"]
+            cells.append({"dataset": name, "metric": "MAE of equal / of separate costs, less 1", "value": ratio - 1})
     protocol = f"{linear.PROTOCOL} C1 and C2 from 2^-8 to 2^5 each, in the place of C."
     return {"data": DATA, "protocol": protocol, "cells": cells}
 
@@ -216,11 +247,13 @@ ITEMS = {
     "table1": Item("Data sets: rows, features, nonzeros, classes", sizes_units, sizes),
     "table2": Item("Linear NPSVOR with both predictions", trial_units, TABLE2),
     "table3": kernel.ITEM,
-    "table4": Item("Four linear methods on the whole sets", trial_units, TABLE4),
+    "table3_linear": kernel.LINEAR_ITEM,
+    "table4": Item("Four linear methods on the whole sets", trial_units, table4),
     "table5": Item("Training seconds at the tuned C", trial_units, TABLE5),
     "figure4": from_benchmarks.item("DCD-1 and DCD-2", "dcd", lambda rows: as_cells(rows, "rank 3")),
     "figure5": Item("MAE, MSE, time and support vectors by epsilon", figure5_units, figure5, draw5),
     "figure6": Item("Confusion of four methods", trial_units, figure6),
     "figure7": Item("MAE by C", figure7_units, figure7, draw7),
+    "treebank_splits": splits.ITEM,
     "costs": Item("C1 and C2 tuned apart (section 4.2.2)", separate_units, separate),
 }

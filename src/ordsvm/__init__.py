@@ -7,6 +7,7 @@ from ordsvm.blas import make_buffers
 from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.checkpoint import Checkpoint
 from ordsvm.data.row_store import RowStore
+from ordsvm.diagnosis import diagnose
 from ordsvm.estimators import (
     NPSVOR,
     SVC,
@@ -27,6 +28,7 @@ from ordsvm.estimators import (
     ShashuaLevinSVOR,
     certify,
 )
+from ordsvm.findings import Finding, Findings, ModelWarning
 from ordsvm.io import ModelFileError, load, save, to_onnx
 from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.result import FitResult, Progress
@@ -70,6 +72,8 @@ __all__ = [
     "CalibratedOrdinal",
     "Checkpoint",
     "Decomposition",
+    "Finding",
+    "Findings",
     "FitResult",
     "InteriorPoint",
     "LinearInteriorPoint",
@@ -78,6 +82,7 @@ __all__ = [
     "LinearSVOR",
     "LinearSVR",
     "ModelFileError",
+    "ModelWarning",
     "NystroemNPSVOR",
     "NystroemSVC",
     "NystroemSVOR",
@@ -94,6 +99,7 @@ __all__ = [
     "ShashuaLevinSVOR",
     "certify",
     "datasets",
+    "diagnose",
     "load",
     "metrics",
     "save",

@@ -9,6 +9,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 compiler: str
+instruction_set: str
+instruction_sets: tuple[str, ...]
 
 class StopToken:
     def __init__(self) -> None: ...

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 
 from ordsvm._typing import Floats
-from ordsvm.devices import has_fused_kernels
+from ordsvm.devices import has_fused_kernels, names_of_torch
 
 Array = Any  # ndarray or tensor
+LARGE_LOWER = 256  # rows of a triangular matrix from which on torch inverts it by blocks
+BLOCKS_OF_LOWER = 16  # a power of 2
 
 
 class ArrayLibrary(Protocol):
@@ -24,6 +27,9 @@ class ArrayLibrary(Protocol):
     fuses: bool  # whether Triton makes kernels for its device
     queues: bool  # whether operations return before they are done
     out_of_memory: type[Exception]  # what is raised where an array does not fit into memory
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Within it, kernels are launched on this device."""
 
     def array(self, values: Any) -> Array:
         """A float64 array here, without a copy where it is one already."""
@@ -43,6 +49,9 @@ class ArrayLibrary(Protocol):
     def floats_later(self, *scalars: Array) -> Callable[[], list[float]]:
         """The same, fetched while more is computed: what it returns waits for them, and for nothing begun since."""
 
+    def fetch_later(self, values: Array) -> Callable[[], list[float]]:
+        """The same for the numbers of an array, which may be changed afterwards."""
+
     def zeros(self, *shape: int) -> Array: ...
 
     def eye(self, size: int) -> Array: ...
@@ -51,11 +60,23 @@ class ArrayLibrary(Protocol):
 
     def clip(self, values: Array, low: Array, high: Array) -> Array: ...
 
+    def root(self, values: Array) -> Array:
+        """Square roots."""
+
+    def add(self, matrix: Array, low_rank: Array, diagonal: Array) -> None:
+        """matrix += EE' + a diagonal."""
+
+    def add_product(self, out: Array, left: Array, right: Array) -> None:
+        """out += left @ right."""
+
     def number(self, flags: Array) -> Array:
         """Flags as 0.0 and 1.0."""
 
     def compact(self, values: Array) -> Array:
         """In float32 where that saves time, for what need not be precise."""
+
+    def compact_zeros(self, *shape: int) -> Array:
+        """Zeros of the kind that `compact` makes."""
 
     def largest(self, values: Array, axis: int) -> Array: ...
 
@@ -96,6 +117,9 @@ class NumpyLibrary:
     queues = False
     out_of_memory: type[Exception] = MemoryError
 
+    def current(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
     def array(self, values: Any) -> Array:
         return np.asarray(values, dtype=np.float64)
 
@@ -114,6 +138,9 @@ class NumpyLibrary:
     def floats_later(self, *scalars: Array) -> Callable[[], list[float]]:
         return lambda: self.floats(*scalars)
 
+    def fetch_later(self, values: Array) -> Callable[[], list[float]]:
+        return values.copy().tolist
+
     def zeros(self, *shape: int) -> Array:
         return np.zeros(shape)
 
@@ -126,11 +153,24 @@ class NumpyLibrary:
     def clip(self, values: Array, low: Array, high: Array) -> Array:
         return np.minimum(np.maximum(values, low), high)
 
+    def root(self, values: Array) -> Array:
+        return np.sqrt(values)
+
+    def add(self, matrix: Array, low_rank: Array, diagonal: Array) -> None:
+        matrix += low_rank @ low_rank.T
+        matrix[np.diag_indices(len(diagonal))] += diagonal
+
+    def add_product(self, out: Array, left: Array, right: Array) -> None:
+        out += left @ right
+
     def number(self, flags: Array) -> Array:
         return flags.astype(np.float64)
 
     def compact(self, values: Array) -> Array:
         return values
+
+    def compact_zeros(self, *shape: int) -> Array:
+        return np.zeros(shape)
 
     def largest(self, values: Array, axis: int) -> Array:
         return values.max(axis)
@@ -179,7 +219,11 @@ class TorchLibrary:
         self.device = torch.device(device)
         self.fuses = has_fused_kernels(self.device)
         self.queues = self.device.type == "cuda"
+        self._compact = torch.float32 if self.queues else torch.float64
         self.out_of_memory: type[Exception] = torch.cuda.OutOfMemoryError
+
+    def current(self) -> AbstractContextManager[Any]:
+        return self._torch.cuda.device(self.device) if self.queues else nullcontext()
 
     def array(self, values: Any) -> Array:
         return self._there(values).to(self._torch.float64)  # float32 travels as such, and is widened there
@@ -201,11 +245,13 @@ class TorchLibrary:
         return self._torch.stack(scalars).tolist()
 
     def floats_later(self, *scalars: Array) -> Callable[[], list[float]]:
-        together = self._torch.stack(scalars)
+        return self.fetch_later(self._torch.stack(scalars))
+
+    def fetch_later(self, values: Array) -> Callable[[], list[float]]:
         if not self.queues:
-            return together.tolist
-        fetched = self._torch.empty(len(scalars), dtype=together.dtype, pin_memory=True)
-        fetched.copy_(together, non_blocking=True)
+            return values.clone().tolist
+        fetched = self._torch.empty(len(values), dtype=values.dtype, pin_memory=True)
+        fetched.copy_(values, non_blocking=True)
         event = self._torch.cuda.Event()
         event.record()
 
@@ -229,11 +275,24 @@ class TorchLibrary:
         above = values.clamp(min=low) if isinstance(low, float) else torch.maximum(values, low)
         return above.clamp(max=high) if isinstance(high, float) else torch.minimum(above, high)
 
+    def root(self, values: Array) -> Array:
+        return values.sqrt()
+
+    def add(self, matrix: Array, low_rank: Array, diagonal: Array) -> None:
+        matrix.addmm_(low_rank, low_rank.T)
+        matrix.diagonal().add_(diagonal)
+
+    def add_product(self, out: Array, left: Array, right: Array) -> None:
+        out.addmm_(left, right)
+
     def number(self, flags: Array) -> Array:
         return flags.to(self._torch.float64)
 
     def compact(self, values: Array) -> Array:
-        return values.to(self._torch.float32) if self.device.type == "cuda" else values
+        return values.to(self._compact)
+
+    def compact_zeros(self, *shape: int) -> Array:
+        return self._torch.zeros(shape, dtype=self._compact, device=self.device)
 
     def largest(self, values: Array, axis: int) -> Array:
         return values.amax(axis)
@@ -256,8 +315,25 @@ class TorchLibrary:
         return lower if not bool(info.any()) else None
 
     def inverse_of_lower(self, lower: Array) -> Array:
+        if lower.ndim == 2 and len(lower) >= LARGE_LOWER:
+            return self._inverse_by_blocks(lower)
         eye = self.eye(lower.shape[-1]).expand(lower.shape)
         return self._torch.linalg.solve_triangular(lower, eye, upper=False)
+
+    def _inverse_by_blocks(self, lower: Array) -> Array:
+        """Inverses of the blocks on the diagonal, all at once; then those of pairs of them, by products of matrices,
+        which a GPU does at a far higher rate than it substitutes."""
+        size = -(-len(lower) // BLOCKS_OF_LOWER)
+        padded = self.eye(size * BLOCKS_OF_LOWER)
+        padded[: len(lower), : len(lower)] = lower
+        found = self.inverse_of_lower(_diagonal_blocks(padded, size).contiguous())
+        while len(found) > 1:
+            first, second, size = found[0::2], found[1::2], found.shape[-1]
+            below = _diagonal_blocks(padded, 2 * size)[:, size:, :size]
+            found = self.zeros(len(first), 2 * size, 2 * size)
+            found[:, :size, :size], found[:, size:, size:] = first, second
+            found[:, size:, :size] = -(second @ (below @ first))
+        return found[0, : len(lower), : len(lower)].contiguous()
 
     def solve_factored(self, lower: Array, right: Array) -> Array:
         if right.ndim == 1:
@@ -288,6 +364,17 @@ class TorchLibrary:
         return amount // 2
 
 
+def _diagonal_blocks(matrix: Array, size: int) -> Array:
+    """Those of a matrix of blocks of this size, as a stack."""
+    n_blocks = len(matrix) // size
+    return matrix.reshape(n_blocks, size, n_blocks, size).diagonal(dim1=0, dim2=2).permute(2, 0, 1)
+
+
 def torch_library(device: str) -> TorchLibrary:
-    """torch on a device of devices.py, but for "cpu" and "auto"."""
-    return TorchLibrary(device.removeprefix("torch:"))
+    """torch on a device of devices.py, but for "cpu" and "auto"; of several, on the first."""
+    return TorchLibrary(names_of_torch(device)[0])
+
+
+def torch_libraries(device: str) -> list[TorchLibrary]:
+    """torch on each of the devices that a name stands for."""
+    return [TorchLibrary(name) for name in names_of_torch(device)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ordsvm.checks import shortened
 
-DEVICE = re.compile(r"cpu|auto|cuda(:\d+)?|torch:\w+(:\d+)?")
+DEVICE = re.compile(r"cpu|auto|cuda(:\d+|:all)?|torch:\w+(:\d+)?")
 TENSOR_CORES = (8, 0)  # compute capability from which on Triton's products have them in float16 and float64
 
 
@@ -22,8 +22,8 @@ def check_device(device: Any) -> None:
     """Whether it names a device, be it there or not."""
     if not isinstance(device, str) or not DEVICE.fullmatch(device):
         raise ValueError(
-            f"device={shortened(device)} is unknown: give 'cpu', 'cuda', 'cuda:1' and so on, or 'auto' for a GPU where "
-            "there is one."
+            f"device={shortened(device)} is unknown: give 'cpu', 'cuda', 'cuda:1' and so on, 'cuda:all', or 'auto' for "
+            "a GPU where there is one."
         )
 
 
@@ -40,11 +40,16 @@ def usable_device(device: str) -> str:
         raise ImportError(
             f"device={device!r} needs torch, which is not installed: pip install 'ordsvm[gpu]', or give device='cpu'."
         ) from None
-    number = int(device.partition(":")[2] or 0) if device.startswith("cuda") else -1
+    number = int(device.partition(":")[2].replace("all", "") or 0) if device.startswith("cuda") else -1
     if number >= n_gpus:
         there = f"torch finds {n_gpus} of them" if n_gpus else "torch finds none"
         raise ValueError(f"device={device!r} needs a GPU, and {there}: give device='auto' or 'cpu'.")
     return device
+
+
+def names_of_torch(device: str) -> list[str]:
+    """What torch calls a device other than "cpu" and "auto": several where that is "cuda:all"."""
+    return [f"cuda:{k}" for k in range(_n_gpus())] if device == "cuda:all" else [device.removeprefix("torch:")]
 
 
 def _n_gpus() -> int:

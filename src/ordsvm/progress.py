@@ -41,7 +41,7 @@ class ProgressLine:
     >>> from ordsvm.progress import ProgressLine
     >>> X, y = np.arange(6.0).reshape(-1, 1), np.repeat([0, 1, 2], 2)
     >>> with ProgressLine(title="SVOR") as line:
-    ...     model = SVOR(callback=line).fit(X, y)
+    ...     model = SVOR(C=10, callback=line).fit(X, y)
     >>> model.result_.converged
     True
     """

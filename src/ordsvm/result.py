@@ -129,3 +129,12 @@ class FitResult:
     def converged(self) -> bool:
         """Whether the solver met its tolerance."""
         return self.status == "converged"
+
+    @property
+    def coef_error(self) -> float:
+        """How far the weights w are from the optimal ones at most, √(2 · gap): the objective is strongly convex.
+
+        It holds for `coef_` of linear machines, with thresholds or intercepts that are penalised as one vector, and, in
+        the norm of the kernel's space, for scores of kernel machines.
+        """
+        return float(np.sqrt(2.0 * max(0.0, self.gap)))

@@ -5,9 +5,11 @@
 #include <cstring>
 #include <exception>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 
 #include "check.hpp"
+#include "simd/instruction_set.hpp"
 
 namespace {
 
@@ -67,6 +69,12 @@ Tally run_file(std::span<const check::Test> tests, std::string_view wanted) {
 
 int main(int argc, char** argv) {
   const std::string_view wanted = argc > 1 ? argv[1] : "";
+  try {
+    ordsvm::choose_instruction_set();
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
   Tally all;
   for (std::span<const check::Test> left = check::tests(); !left.empty();) {  // tests of a file stand together
     const std::string_view file = left.front().file;
@@ -78,6 +86,6 @@ int main(int argc, char** argv) {
     all.failed += tally.failed;
     left = left.subspan(count);
   }
-  std::printf("%d passed, %d failed\n", all.passed, all.failed);
+  std::printf("%s: %d passed, %d failed\n", ordsvm::name_of(ordsvm::instruction_set()).c_str(), all.passed, all.failed);
   return all.failed == 0 && all.passed > 0 ? 0 : 1;
 }

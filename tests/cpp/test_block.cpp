@@ -3,7 +3,6 @@
 #include "kernels/tiles/exact.hpp"
 #include "kernels/tiles/samples.hpp"
 #include "odd_rows.hpp"
-#include "simd/dispatch.hpp"
 #include "solve.hpp"
 #include "solvers/block/block_smo.hpp"
 
@@ -189,8 +188,8 @@ TEST(samples_are_met_in_the_form_that_suits_them) {
   CHECK(form_of({KernelKind::rbf, 10.0}, dense, n) == Form::differences);  // norms would cancel
   CHECK(form_of({KernelKind::laplacian, 0.01}, dense, n) == Form::differences);
   CHECK(form_of({KernelKind::rbf, 10.0}, few, n, true) == Form::sparse);
-  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n, true) == (has_widest() ? Form::binary : Form::sparse));
-  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n) == (has_widest() ? Form::binary : Form::differences));
+  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n, true) == Form::binary);
+  CHECK(form_of({KernelKind::rbf, 10.0}, ones, n) == Form::binary);
   CHECK(form_of({KernelKind::rbf, 10.0}, many, n) == Form::differences);  // distances up to 80 are too many
 }
 

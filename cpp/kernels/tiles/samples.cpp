@@ -5,9 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "kernels/evaluate.hpp"
 #include "kernels/formula.hpp"
-#include "simd/dispatch.hpp"
 
 namespace ordsvm::tiles {
 namespace {
@@ -57,8 +55,7 @@ double row_length(const Features& features) {
 template <class T>
 TiledSamples<T>::TiledSamples(const RowSource& source, ThreadPool& pool, bool keep)
     : source_(source), pool_(pool), features_(*source.features()), form_(form_of(features_)) {
-  if (has_widest())
-    if (const auto most = longest_binary_row(source)) make_lookup(*most);
+  if (const auto most = longest_binary_row(source)) make_lookup(*most);
   if (!keep) return;
   TileSpace<T> kept = space(n_tiles());
   std::vector<Scratch<T>> scratch = scratches(pool_.size());
@@ -86,7 +83,8 @@ void TiledSamples<T>::make_lookup(Index longest) {
   form_ = Form::binary;
   std::fill_n(lookup_.values, max_lookup_size, T(0));
   for (Index number = 0; number < lookup_.size; ++number)
-    lookup_.values[number] = static_cast<T>(evaluate_precisely(features_.kernel, static_cast<double>(number)));
+    lookup_.values[number] = static_cast<T>(value_of(features_.kernel, static_cast<double>(number)));
+  complete(lookup_);
 }
 
 template <class T>
@@ -235,7 +233,7 @@ void TiledSamples<T>::fill_binary(Index count, Number number, Scratch<T>& scratc
   std::fill_n(starts, bytes_per_feature, std::uint8_t(0));
   const bool distance = is_distance(features_.kernel.kind);
   for (Index lane = 0; lane < count; ++lane) {
-    const Index place = place_of_lane<T>(lane);
+    const Index place = lookup_.place[lane];
     read(number(lane), scratch, [&](Index column, T) {
       steps[column * bytes_per_feature + place] = distance ? 256 - 2 : 1;
       starts[place] += distance;

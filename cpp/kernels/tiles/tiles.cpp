@@ -38,36 +38,42 @@ ORDSVM_INLINE void add_nonzero(Vector<T>& sum, T x, const Vector<T>& y) {
 }
 
 /// `count` dense rows at a time: what is loaded of the tile serves all of them.
-template <Reduction reduction, Index count, class T>
-ORDSVM_INLINE void reduce_dense(const Tile<T>& tile, const T* row, Index n_features, Vector<T> (*sum)[parts]) {
-  for (Index r = 0; r < count; ++r)
-    for (Index part = 0; part < parts; ++part) sum[r][part] = Vector<T>{};
-  const T* y = tile.values;
-  for (Index feature = 0; feature < n_features; ++feature, y += lanes<T>)
+template <Reduction reduction, Index parts, class T, Index n>
+ORDSVM_INLINE void reduce_dense(const T* y, const T* row, Index n_features, Vector<T> (&sum)[n]) {
+  for (Index s = 0; s < n; ++s) sum[s] = Vector<T>{};
+  for (Index feature = 0; feature < n_features; ++feature, y += lanes<T>) {
+    Vector<T> value[parts];
+    for (Index part = 0; part < parts; ++part) load(value[part], y + part * width<T>);
+    for (Index r = 0; r < n / parts; ++r)
+      for (Index part = 0; part < parts; ++part)
+        add_feature<reduction, T>(sum[r * parts + part], row[r * n_features + feature], value[part]);
+  }
+}
+
+template <Reduction reduction, Index parts, class T>
+ORDSVM_INLINE void reduce_sparse(const Tile<T>& tile, const PackedRows<T>& rows, Index r, Vector<T>* out) {
+  Vector<T> sum[parts];
+  for (Index part = 0; part < parts; ++part) {
+    Vector<T> start = {};
+    if constexpr (reduction != Reduction::dot) load(start, tile.norm + part * width<T>);
+    if constexpr (reduction == Reduction::squared_distance) start += rows.norm[r];
+    sum[part] = start;
+  }
+  const SampleIndex* const columns = rows.columns.data();
+  const T* const values = rows.values.data();
+  for (Index p = rows.starts[r], last = rows.starts[r + 1]; p < last; ++p) {
+    const T* const y = tile.values + columns[p] * lanes<T>;
     for (Index part = 0; part < parts; ++part) {
       Vector<T> value;
       load(value, y + part * width<T>);
-      for (Index r = 0; r < count; ++r) add_feature<reduction, T>(sum[r][part], row[r * n_features + feature], value);
+      add_nonzero<reduction, T>(sum[part], values[p], value);
     }
-}
-
-template <Reduction reduction, class T>
-ORDSVM_INLINE void reduce_sparse(const Tile<T>& tile, const PackedRows<T>& rows, Index r, Vector<T>* sum) {
-  for (Index part = 0; part < parts; ++part) {
-    sum[part] = Vector<T>{};
-    if constexpr (reduction != Reduction::dot) load(sum[part], tile.norm + part * width<T>);
-    if constexpr (reduction == Reduction::squared_distance) sum[part] += rows.norm[r];
   }
-  for (Index p = rows.starts[r]; p < rows.starts[r + 1]; ++p)
-    for (Index part = 0; part < parts; ++part) {
-      Vector<T> value;
-      load(value, tile.values + rows.columns[p] * lanes<T> + part * width<T>);
-      add_nonzero<reduction, T>(sum[part], rows.values[p], value);
-    }
+  for (Index part = 0; part < parts; ++part) out[part] = sum[part];
 }
 
 /// The distance from norms, once x.y is known.
-template <class T>
+template <Index parts, class T>
 ORDSVM_INLINE void take_distance(const Tile<T>& tile, T norm, Vector<T>* sum) {
   for (Index part = 0; part < parts; ++part) {
     Vector<T> other;
@@ -76,35 +82,50 @@ ORDSVM_INLINE void take_distance(const Tile<T>& tile, T norm, Vector<T>* sum) {
   }
 }
 
-/// values = K[rows r .. r + count - 1, tile]
-template <class Formula, Form form, Index count, class T>
+/// Values of K from reductions, four vectors side by side, or as many as there are.
+template <class Formula, class T, Index n>
+ORDSVM_INLINE void take_values(const Parameters<T>& parameters, Vector<T> (&values)[n]) {
+  constexpr Index at_once = n < 4 ? n : 4;
+  for (Index v = 0; v < n; v += at_once) Formula::template value<VectorMath<T, at_once>>(values + v, parameters);
+}
+
+/// values = K[rows from r on, lanes of the tile]
+template <class Formula, Form form, Index parts, class T, Index n>
 ORDSVM_INLINE void make_values(const Parameters<T>& parameters, const Tile<T>& tile, const PackedRows<T>& rows, Index r,
-                               Vector<T> (*values)[parts]) {
+                               Vector<T> (&values)[n]) {
+  constexpr Index count = n / parts;
   const T* const row = rows.values.data() + r * rows.n_features;
   if constexpr (form == Form::sparse)
-    for (Index s = 0; s < count; ++s) reduce_sparse<Formula::reduction, T>(tile, rows, r + s, values[s]);
+    for (Index s = 0; s < count; ++s)
+      reduce_sparse<Formula::reduction, parts, T>(tile, rows, r + s, values + s * parts);
   else if constexpr (form == Form::differences)
-    reduce_dense<Formula::reduction, count, T>(tile, row, rows.n_features, values);
+    reduce_dense<Formula::reduction, parts, T>(tile.values, row, rows.n_features, values);
   else
-    reduce_dense<Reduction::dot, count, T>(tile, row, rows.n_features, values);
+    reduce_dense<Reduction::dot, parts, T>(tile.values, row, rows.n_features, values);
   if constexpr (form == Form::norms)
-    for (Index s = 0; s < count; ++s) take_distance<T>(tile, rows.norm[r + s], values[s]);
-  for (Index s = 0; s < count; ++s) Formula::template value<VectorMath<T, parts>>(values[s], parameters);
+    for (Index s = 0; s < count; ++s) take_distance<parts, T>(tile, rows.norm[r + s], values + s * parts);
+  take_values<Formula, T>(parameters, values);
 }
 
 template <class Formula, Form form, class T, class Use>
 ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin, Index end,
-                         Use use) {
+                         const Use& use) {
+  constexpr Index parts = form == Form::sparse ? sparse_parts : dense_parts;
   const Parameters<T> parameters(kernel);
-  const auto make = [&]<Index count>(Index r, Vector<T>(&values)[count][parts]) __attribute__((always_inline)) {
-    make_values<Formula, form, count, T>(parameters, tile, rows, r, values);
-  };
-  visit_groups<T>(begin, end, make, use);
+  for (Index lane = 0; lane < lanes<T>; lane += parts * width<T>) {
+    const Tile<T> part{tile.values + lane, tile.norm + lane, nullptr, nullptr, nullptr};
+    typename Use::template Lanes<parts> some(use, lane);
+    const auto make = [&]<Index n>(Index r, Vector<T>(&values)[n]) __attribute__((always_inline)) {
+      make_values<Formula, form, parts, T>(parameters, part, rows, r, values);
+    };
+    visit_groups<T, parts>(begin, end, make, some);
+    some.end();
+  }
 }
 
 template <class Formula, class T, class Use>
 ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin, Index end,
-                         Use use) {
+                         const Use& use) {
   if (rows.form == Form::sparse) return visit<Formula, Form::sparse>(kernel, tile, rows, begin, end, use);
   if constexpr (Formula::reduction == Reduction::squared_distance)
     if (rows.form == Form::norms) return visit<Formula, Form::norms>(kernel, tile, rows, begin, end, use);
@@ -113,48 +134,59 @@ ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const Packed
 
 template <class T, class Use>
 ORDSVM_INLINE void visit(const Kernel& kernel, const Tile<T>& tile, const PackedRows<T>& rows, Index begin, Index end,
-                         Use use) {
+                         const Use& use) {
+  if (rows.form == Form::binary) return visit_binary(tile, rows, begin, end, use);
   with_formula(kernel.kind, [&]<class Formula>() __attribute__((always_inline)) {
     visit<Formula>(kernel, tile, rows, begin, end, use);
   });
 }
 
+template <class T>
+ORDSVM_INLINE void complete_lookup(Lookup<T>& lookup) {
+  for (Index number = 0; number < max_lookup_size; ++number)
+    for (Index b = 0; b < static_cast<Index>(sizeof(T)); ++b)
+      lookup.bytes[b][number] = reinterpret_cast<const std::uint8_t*>(&lookup.values[number])[b];
+  for (Index lane = 0; lane < lanes<T>; ++lane) lookup.place[lane] = static_cast<std::uint8_t>(place_of_lane<T>(lane));
+}
+
 }  // namespace
 
-ORDSVM_DISPATCH void add_product(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows,
-                                 Index begin, Index end, const double* weight, double* out) {
-  if (rows.form == Form::binary) return add_binary_products(tile, rows, begin, end, weight, out);
-  add_products<float>(weight, out,
-                      [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
+ORDSVM_DISPATCH(void, complete, (Lookup<float> & lookup), (lookup)) { complete_lookup(lookup); }
+ORDSVM_DISPATCH(void, complete, (Lookup<double> & lookup), (lookup)) { complete_lookup(lookup); }
+
+ORDSVM_DISPATCH(void, add_product,
+                (const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows, Index begin, Index end,
+                 const double* weight, double* out),
+                (kernel, tile, rows, begin, end, weight, out)) {
+  visit(kernel, tile, rows, begin, end, AddProducts<float>{weight, out});
 }
 
-ORDSVM_DISPATCH void add_product(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
-                                 Index begin, Index end, const double* weight, double* out) {
-  if (rows.form == Form::binary) return add_binary_products(tile, rows, begin, end, weight, out);
-  add_products<double>(weight, out,
-                       [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
+ORDSVM_DISPATCH(void, add_product,
+                (const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows, Index begin, Index end,
+                 const double* weight, double* out),
+                (kernel, tile, rows, begin, end, weight, out)) {
+  visit(kernel, tile, rows, begin, end, AddProducts<double>{weight, out});
 }
 
-ORDSVM_DISPATCH void add_symmetric(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
-                                   Index begin, Index end, const double* weight, double* out, const double* lane_weight,
-                                   double* row_out) {
-  if (rows.form == Form::binary) return add_binary_both_ways(tile, rows, begin, end, weight, out, lane_weight, row_out);
-  add_both_ways(weight, out, lane_weight, row_out,
-                [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
+ORDSVM_DISPATCH(void, add_symmetric,
+                (const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows, Index begin, Index end,
+                 const double* weight, double* out, const double* lane_weight, double* row_out),
+                (kernel, tile, rows, begin, end, weight, out, lane_weight, row_out)) {
+  visit(kernel, tile, rows, begin, end, AddBothWays{weight, out, lane_weight, row_out});
 }
 
-ORDSVM_DISPATCH void fill_values(const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows,
-                                 Index begin, Index end, float* out, Index stride) {
-  if (rows.form == Form::binary) return fill_binary_values(tile, rows, begin, end, out, stride);
-  copy_values(begin, out, stride,
-              [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
+ORDSVM_DISPATCH(void, fill_values,
+                (const Kernel& kernel, const Tile<float>& tile, const PackedRows<float>& rows, Index begin, Index end,
+                 float* out, Index stride),
+                (kernel, tile, rows, begin, end, out, stride)) {
+  visit(kernel, tile, rows, begin, end, CopyValues<float>{begin, out, stride});
 }
 
-ORDSVM_DISPATCH void fill_values(const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows,
-                                 Index begin, Index end, double* out, Index stride) {
-  if (rows.form == Form::binary) return fill_binary_values(tile, rows, begin, end, out, stride);
-  copy_values(begin, out, stride,
-              [&](auto use) __attribute__((always_inline)) { visit(kernel, tile, rows, begin, end, use); });
+ORDSVM_DISPATCH(void, fill_values,
+                (const Kernel& kernel, const Tile<double>& tile, const PackedRows<double>& rows, Index begin, Index end,
+                 double* out, Index stride),
+                (kernel, tile, rows, begin, end, out, stride)) {
+  visit(kernel, tile, rows, begin, end, CopyValues<double>{begin, out, stride});
 }
 
 }  // namespace ordsvm::tiles

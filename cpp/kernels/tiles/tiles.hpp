@@ -11,7 +11,7 @@
 
 namespace ordsvm::tiles {
 
-/// Samples in a tile: four vectors of the widest instruction set.
+/// Samples in a tile: four vectors of the widest instruction set, sixteen of the narrowest.
 template <class T>
 inline constexpr Index lanes = 256 / sizeof(T);
 
@@ -25,27 +25,25 @@ enum class Form {
 inline constexpr Index max_lookup_size = 64;
 inline constexpr Index bytes_per_feature = 64;  // of a tile, for every feature
 
-/// Where the byte of a lane is among them: those that one vector of T looks up are sizeof(T) bytes apart, so that they
-/// are the low bits of whole numbers as wide as T after a shift.
-template <class T>
-constexpr Index place_of_lane(Index lane) {
-  constexpr Index width = 64 / sizeof(T);
-  return lane % width * static_cast<Index>(sizeof(T)) + lane / width;
-}
-
 /// K of the whole numbers, and 0 beyond the last that occurs.
 template <class T>
 struct Lookup {
   Index size;
-  T values[max_lookup_size];
+  alignas(64) T values[max_lookup_size];
+  alignas(64) std::uint8_t bytes[sizeof(T)][max_lookup_size];  // the same, the lowest bytes of all values first
+  std::uint8_t place[lanes<T>];                                // of a lane, among the bytes of a feature
 };
+
+/// Completes a lookup whose values are set, for the instruction set in use.
+void complete(Lookup<float>& lookup);
+void complete(Lookup<double>& lookup);
 
 template <class T>
 struct Tile {
   const T* values;             // [feature][lane]
   const T* norm;               // of every lane: sum of squares, or of absolute values for Manhattan distances
-  const std::uint8_t* steps;   // binary: what a feature of a row adds to the number, [feature][place_of_lane]
-  const std::uint8_t* starts;  // binary: the number without any row, [place_of_lane]
+  const std::uint8_t* steps;   // binary: what a feature of a row adds to the number, [feature][place of lane]
+  const std::uint8_t* starts;  // binary: the number without any row, [place of lane]
   const Lookup<T>* lookup;     // binary
 };
 

@@ -200,52 +200,64 @@ ORDSVM_INLINE Index count_all_above(const T* values, Index count, T cut) {
 
 }  // namespace
 
-ORDSVM_DISPATCH Reach reach(const Moves<float>& moves) { return find_reach(moves); }
-ORDSVM_DISPATCH Reach reach(const Moves<double>& moves) { return find_reach(moves); }
+ORDSVM_DISPATCH(Reach, reach, (const Moves<float>& moves), (moves)) { return find_reach(moves); }
+ORDSVM_DISPATCH(Reach, reach, (const Moves<double>& moves), (moves)) { return find_reach(moves); }
 
-ORDSVM_DISPATCH Best best_down(const Moves<float>& moves, const Chosen<float>& chosen) {
+ORDSVM_DISPATCH(Best, best_down, (const Moves<float>& moves, const Chosen<float>& chosen), (moves, chosen)) {
   return find_down(moves, chosen);
 }
-ORDSVM_DISPATCH Best best_down(const Moves<double>& moves, const Chosen<double>& chosen) {
+ORDSVM_DISPATCH(Best, best_down, (const Moves<double>& moves, const Chosen<double>& chosen), (moves, chosen)) {
   return find_down(moves, chosen);
 }
 
-ORDSVM_DISPATCH Best best_second(const Moves<float>& moves, const Chosen<float>& chosen, float threshold,
-                                 float penalty) {
+ORDSVM_DISPATCH(Best, best_second,
+                (const Moves<float>& moves, const Chosen<float>& chosen, float threshold, float penalty),
+                (moves, chosen, threshold, penalty)) {
   return find_second(moves, chosen, threshold, penalty);
 }
-ORDSVM_DISPATCH Best best_second(const Moves<double>& moves, const Chosen<double>& chosen, double threshold,
-                                 double penalty) {
+ORDSVM_DISPATCH(Best, best_second,
+                (const Moves<double>& moves, const Chosen<double>& chosen, double threshold, double penalty),
+                (moves, chosen, threshold, penalty)) {
   return find_second(moves, chosen, threshold, penalty);
 }
 
-ORDSVM_DISPATCH float rank(const Moves<float>& moves, Index stride, const float* threshold, Index n_thresholds,
-                           float* up, float* down) {
+ORDSVM_DISPATCH(float, rank,
+                (const Moves<float>& moves, Index stride, const float* threshold, Index n_thresholds, float* up,
+                 float* down),
+                (moves, stride, threshold, n_thresholds, up, down)) {
   return rank_all(moves, stride, threshold, n_thresholds, up, down);
 }
-ORDSVM_DISPATCH double rank(const Moves<double>& moves, Index stride, const double* threshold, Index n_thresholds,
-                            double* up, double* down) {
+ORDSVM_DISPATCH(double, rank,
+                (const Moves<double>& moves, Index stride, const double* threshold, Index n_thresholds, double* up,
+                 double* down),
+                (moves, stride, threshold, n_thresholds, up, down)) {
   return rank_all(moves, stride, threshold, n_thresholds, up, down);
 }
 
-ORDSVM_DISPATCH void add_two(float* score, float a, const float* row_a, float b, const float* row_b, Index count) {
+ORDSVM_DISPATCH(void, add_two, (float* score, float a, const float* row_a, float b, const float* row_b, Index count),
+                (score, a, row_a, b, row_b, count)) {
   add_two_rows(score, a, row_a, b, row_b, count);
 }
-ORDSVM_DISPATCH void add_two(double* score, double a, const double* row_a, double b, const double* row_b, Index count) {
+ORDSVM_DISPATCH(void, add_two,
+                (double* score, double a, const double* row_a, double b, const double* row_b, Index count),
+                (score, a, row_a, b, row_b, count)) {
   add_two_rows(score, a, row_a, b, row_b, count);
 }
 
-ORDSVM_DISPATCH void add_four(float* score, const double* weight, const float* const* rows, Index begin, Index end) {
+ORDSVM_DISPATCH(void, add_four, (float* score, const double* weight, const float* const* rows, Index begin, Index end),
+                (score, weight, rows, begin, end)) {
   add_four_rows(score, weight, rows, begin, end);
 }
-ORDSVM_DISPATCH void add_four(double* score, const double* weight, const double* const* rows, Index begin, Index end) {
+ORDSVM_DISPATCH(void, add_four,
+                (double* score, const double* weight, const double* const* rows, Index begin, Index end),
+                (score, weight, rows, begin, end)) {
   add_four_rows(score, weight, rows, begin, end);
 }
 
-ORDSVM_DISPATCH Index count_above(const float* values, Index count, float cut) {
+ORDSVM_DISPATCH(Index, count_above, (const float* values, Index count, float cut), (values, count, cut)) {
   return count_all_above(values, count, cut);
 }
-ORDSVM_DISPATCH Index count_above(const double* values, Index count, double cut) {
+ORDSVM_DISPATCH(Index, count_above, (const double* values, Index count, double cut), (values, count, cut)) {
   return count_all_above(values, count, cut);
 }
 

@@ -13,10 +13,6 @@
 
 namespace ordsvm::full_kernel {
 
-/// out = row[places]
-void gather(const float* row, std::span<const Index> places, float* out);
-void gather(const double* row, std::span<const Index> places, double* out);
-
 /// K in double and rounded to float; rows are padded to whole vectors by 0.
 class FullKernel {
  public:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/stopping.hpp"
+#include "simd/loops.hpp"
 #include "solvers/block/newton_cost.hpp"
 #include "solvers/block/progress.hpp"
 #include "solvers/block/small_set.hpp"
@@ -88,7 +89,8 @@ class Steps {
     const auto gather_all = [&](std::span<const Index> samples, T* out, Index stride) {
       for (std::size_t p = 0; p < samples.size(); ++p) {
         if (p + 1 < samples.size()) fetch(kernel_.row_as(samples[p + 1], T()));
-        gather(kernel_.row_as(samples[p], T()), samples, out + p * stride);
+        simd::gather(kernel_.row_as(samples[p], T()), samples.data(), static_cast<Index>(samples.size()),
+                     out + p * stride);
       }
     };
     const Index steps = set_.work(gather_all, {0.2 * tol, 0.3, 8 * small_size});

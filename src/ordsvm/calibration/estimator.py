@@ -18,13 +18,16 @@ from ordsvm.calibration.conformal import Conformal, middle_ranks
 from ordsvm.calibration.maps import MAPS, ProbabilityMap
 from ordsvm.checkpoint import Session, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_number
+from ordsvm.conventions import linked, share_of_right_labels
 from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_samples
+from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.threshold_models import SVOR
 from ordsvm.estimators.validation import check_features, check_sample_weight, checkpoint_argument, weight_argument
 from ordsvm.labels import label_array, rank_codes, require_y
 from ordsvm.stopping import Jobs
 
 
+@linked
 class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Probabilities of the ranks, and sets of ranks with a promised coverage, from the score of a model.
 
@@ -77,7 +80,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> from ordsvm import SVOR, CalibratedOrdinal
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = CalibratedOrdinal(SVOR(), cv=3).fit(X[:150], y[:150])
+    >>> model = CalibratedOrdinal(SVOR(C=10), cv=3).fit(X[:150], y[:150])
     >>> model.predict_proba(X[150:152]).round(1).shape
     (2, 3)
     >>> model.predict_set(X[150:152], coverage=0.8).shape
@@ -87,6 +90,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     map_: ProbabilityMap
     conformal_: Conformal
+    score = share_of_right_labels
 
     def __init__(
         self, estimator: Any = None, *, method: str = "logistic", cv: Any = 5, n_jobs: int | None = None
@@ -250,7 +254,8 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             machine = clone(self._given())
             samples, others = (take_samples(X, which, fold.train, is_pairwise(machine)) for which in fold)
             options = _fit_options(machine, take(sample_weight, fold.train), session, f"fold{number}")
-            machine.fit(samples, take(y, fold.train), **options)
+            with quiet_fits(findings_only=True):  # the fit on all samples has warned of them
+                machine.fit(samples, take(y, fold.train), **options)
             return rank_score(machine, others)
 
         found = Jobs(n_jobs=self.n_jobs).run(partial(scores, number, fold) for number, fold in enumerate(folds))

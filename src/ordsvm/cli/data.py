@@ -10,6 +10,7 @@ import typer
 
 from ordsvm._typing import Ints
 from ordsvm.checks import shortened
+from ordsvm.cli.output import note
 from ordsvm.data.frames import Table, TableEncoder, TableError, read
 from ordsvm.data.frames.reading import column, matching
 from ordsvm.estimators.early_stopping import hold_out
@@ -78,8 +79,17 @@ def training_data(options: DataOptions) -> TrainingData:
     for name in options.drop:
         column(table, name)
     gone = {options.target, *options.drop, *conditions(options.where)}
-    rows = table.rows.drop(columns=list(gone))
+    numbering = [name for name in row_number_columns(table) if name not in gone]
+    if numbering:
+        note(f"Left out: {', '.join(numbering)}, a column without a name that numbers the rows.")
+    rows = table.rows.drop(columns=[*gone, *numbering])
     return TrainingData(table, rows, labels, ordered(options.order, labels), TableEncoder(tuple(options.text)), numbers)
+
+
+def row_number_columns(table: Table) -> list[str]:
+    """Columns without a name that hold a whole number of its own for every row: the index of a data frame."""
+    unnamed = [name for name in table.rows.columns if str(name).startswith("Unnamed: ")]
+    return [name for name in unnamed if table.rows[name].dtype.kind in "iu" and table.rows[name].is_unique]
 
 
 def target_labels(table: Table, target: str) -> Any:

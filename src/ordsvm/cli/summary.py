@@ -11,6 +11,7 @@ from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.output import facts
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation
+from ordsvm.report.words import percent_text
 from ordsvm.thresholds import rank_rule_of
 
 
@@ -56,7 +57,7 @@ def summary_table(model: TableModel, held_out: Evaluation | None, output: str) -
         "trained on": f"{model.about_['n_rows']:,} rows of {model.about_['data']}, {machine.n_features_in_:,} features",
         "labels": " < ".join(f"{label} ({count:,})" for label, count in counts_in_order(model).items()),
         "training": f"{result.status} after {result.seconds:.2f} s and {result.n_iter:,} steps of {result.solver}",
-        "proof": f"within {100 * result.relative_gap:.2g} % of the best possible objective (gap {result.gap:.3g} of "
+        "proof": f"within {percent_text(result.relative_gap)} of the best possible objective (gap {result.gap:.3g} of "
         f"{result.objective:.6g})",
     }
     if hasattr(machine, "support_"):

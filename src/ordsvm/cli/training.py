@@ -12,7 +12,7 @@ import typer
 from ordsvm import __version__, save
 from ordsvm._typing import Ints
 from ordsvm.cli.data import DataOptions, Seed, TrainingData, split_rows, training_data
-from ordsvm.cli.machines import make_machine, solver_options
+from ordsvm.cli.machines import inner_machine, make_machine, solver_options
 from ordsvm.cli.models import scores_of
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate, score_quantiles
@@ -68,7 +68,7 @@ def prepare(data_options: DataOptions, options: TrainOptions, parameters: dict[s
 
 def finish(model: TableModel, job: TrainingJob, output: str, **more: Any) -> Evaluation | None:
     """Writes the trained model, with `more` about it, to a file; evaluates it on the rows that were held out."""
-    model.about_ = _about(job) | _scores(model, job) | more
+    model.about_ = _about(job) | _support_rows(model, job) | _scores(model, job) | more
     evaluation = _evaluation_on(model, job.data, job.held_out) if len(job.held_out) else None
     save(model, output)
     return evaluation
@@ -87,6 +87,12 @@ def _about(job: TrainingJob) -> dict[str, Any]:
         "held_out": data.numbers[job.held_out],
         "ranks": dict(zip(values.tolist(), counts.tolist(), strict=True)),
     }
+
+
+def _support_rows(model: TableModel, job: TrainingJob) -> dict[str, Any]:
+    """The rows of the file that are support vectors, for explanations; nothing where a machine has none."""
+    support = getattr(inner_machine(model), "support_", None)
+    return {} if support is None else {"support_rows": job.data.numbers[job.train][support]}
 
 
 def _scores(model: TableModel, job: TrainingJob) -> dict[str, Any]:

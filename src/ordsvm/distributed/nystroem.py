@@ -17,6 +17,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ordsvm.checks import check_choice, check_number, check_positive, shortened
+from ordsvm.conventions import linked
 from ordsvm.distributed.cluster import connected, refuse_checkpoint
 from ordsvm.distributed.estimators import LinearSVOR
 from ordsvm.distributed.machine import DistributedMachine
@@ -28,6 +29,7 @@ from ordsvm.result import FitResult
 KERNELS = ("rbf", "poly", "sigmoid", "laplacian", "linear")
 
 
+@linked
 class NystroemMachine(BaseEstimator):
     """A kernel machine on distributed rows, approximately: a Nyström map to features, then a linear machine.
 

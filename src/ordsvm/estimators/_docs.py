@@ -83,9 +83,9 @@ KERNEL = (
     n_threads : int or None, default=None
         Threads of prediction and of the solvers that take several; None is every core that this process may use.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where it trains and predicts: "cuda" is a GPU (`pip install "ordsvm[gpu]"`), "cuda:1" the second one, "auto" a
-        GPU where there is one and the problem is large enough. On a device solver="auto" is "proximal-newton", and a
-        tensor to predict gives a tensor back.
+        Where it trains and predicts: "cuda" is a GPU (`pip install "ordsvm[gpu]"`), "cuda:1" the second one,
+        "cuda:all" all of a machine, "auto" a GPU where there is one and the problem is large enough. On a device
+        solver="auto" is "proximal-newton", and a tensor to predict gives a tensor back.
     early_stopping : bool, default=False
         Whether to stop when the mean absolute error of validation samples no longer falls. A run that this, max_iter,
         time_limit or the callback cuts short leaves the model of the look with the least error; a run that converges,
@@ -125,8 +125,8 @@ LINEAR = (
     fit_intercept : bool, default=True
         Whether there is an intercept. It is penalised: with features far from 0, centre them.
     tol : float or None, default=None
-        Training stops when the relative duality gap is at most this; None is 1e-3 for dense samples and 0.01 for sparse
-        ones, in memory and on disk. The weights are then within √(2 · result_.gap) of the optimal ones.
+        Training stops when the relative duality gap is at most this; None is 1e-3. The weights are then within
+        `result_.coef_error` = √(2 · result_.gap) of the optimal ones.
     max_iter : int, default=1000
         The largest number of passes over the samples; -1 for no limit.
     solver : {"auto", "rank-dcd", "interior-point"} or solver object, default="auto"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import logging
 import warnings
 from abc import abstractmethod
@@ -22,7 +23,11 @@ from ordsvm.checkpoint import Keeper, digest, opened
 from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import caller_level, check_positive, usable_threads
+from ordsvm.conventions import check_signature, linked, name_init_after
 from ordsvm.devices import TensorRows, beside, is_tensor
+from ordsvm.estimators.model_findings import RankCounts, warn_of_findings
+from ordsvm.estimators.quiet import QUIET
+from ordsvm.estimators.saturation import Saturation
 from ordsvm.estimators.validation import check_callback, check_max_iter
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.control import Control
@@ -96,12 +101,35 @@ class Fit:
         machine._log(machine.result_)
         if machine.result_.status not in ("converged", "early_stopping"):
             machine._warn(machine.result_, machine._tolerance(self.X))
+        elif QUIET.get() == "" and machine._is_suspect(self, solution):
+            warn_of_findings(machine, self, solution)
         return machine
 
 
 def prepare(machine: Machine, X: Any, y: Any, sample_weight: Any = None) -> Fit:
     """Parameters, samples and targets, checked in this order, and the problems that they make."""
     return machine._prepare(X, y, sample_weight)
+
+
+def checked_samples(machine: Machine, X: Any) -> Any:
+    """Samples as the trained machine takes them."""
+    return machine._check_new_data(X)
+
+
+def trained_task(machine: Machine, X: Any, y: Any, sample_weight: Any = None) -> Any | None:
+    """The task that the machine was trained for, from the same labels, weights and parameters; None from others."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `fit` has given them
+        try:
+            task = machine._formulate(X, machine._check_target(y), sample_weight)
+        except (ValueError, TypeError):
+            return None
+    return task if task.fingerprint() == machine._fingerprint else None
+
+
+def saturation_of(machine: Machine, task: Any) -> Saturation | None:
+    """Where the dual variables of the trained machine are between 0 and their bounds; None where they have none."""
+    return machine._saturation(task)
 
 
 def machine_identity(machine: Any) -> dict[str, str]:
@@ -126,8 +154,13 @@ def reports_to_callbacks(fit: Any) -> Any:
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
+    known = frozenset(inspect.signature(fit).parameters)
+
     @wraps(fit)
     def fit_or_report(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
         has_callbacks = bool(getattr(self, "_skl_callbacks", None))
         return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
 
@@ -146,6 +179,7 @@ def gives_back_tensors(method: Any) -> Any:
     return of_rows
 
 
+@linked
 class Machine(CallbackSupportMixin, BaseEstimator):
     """A machine trained by a solver that has limits and reports to a callback."""
 
@@ -160,6 +194,11 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     n_threads: Any
     result_: FitResult
     _unit: ClassVar[str] = "steps"  # what n_iter counts
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        check_signature(cls)
+        name_init_after(cls)
+        super().__init_subclass__(**options)
 
     # The steps of a fit, in their order
 
@@ -209,6 +248,20 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     def _check_new_data(self, X: Any) -> Any:
         """Samples for the trained machine, checked."""
 
+    # What a diagnosis needs of a fit
+
+    def _is_suspect(self, fit: Fit, solution: Any) -> bool:
+        """Whether there may be a finding: a first look, for small fits are short."""
+        return True
+
+    def _rank_counts(self, fit: Fit, solution: Any) -> RankCounts | None:
+        """True and predicted ranks of the training samples, where these cost next to nothing."""
+        return None
+
+    def _saturation(self, task: Any, brief: bool = False) -> Saturation | None:
+        """Where the dual variables are between 0 and their bounds, if they have any; `brief`: whether at these."""
+        return None
+
     # What they share
 
     def _data_rules(self) -> dict[str, Any]:
@@ -257,6 +310,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         LOGGER.info("%s: %s by %s after %d %s and %.3f s, relative gap %.1e", type(self).__name__, *outcome)
 
     def _warn(self, result: FitResult, tol: float) -> None:
+        if QUIET.get() == "all":
+            return
         remedy = {
             "max_iter": "raise max_iter",
             "time_limit": "raise time_limit",

@@ -59,7 +59,7 @@ def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight:
     >>> from ordsvm import SVOR, certify
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVOR(tol=1e-3).fit(X[:100], y[:100])
+    >>> model = SVOR(C=10, tol=1e-3).fit(X[:100], y[:100])
     >>> bool(certify(model, X[:100], y[:100]).relative_gap <= 1e-3)
     True
     """

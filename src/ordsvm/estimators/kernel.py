@@ -17,6 +17,7 @@ from ordsvm.checks import check_positive, usable_threads
 from ordsvm.devices import TensorRows, is_tensor, on_host, usable_device
 from ordsvm.estimators.base import Fit, Machine, canonical, fingerprint, finite_scores, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
+from ordsvm.estimators.saturation import Saturation, of_problems
 from ordsvm.estimators.validation import (
     check_kernel_parameters,
     check_magnitude,
@@ -274,6 +275,16 @@ class KernelMachine(Machine):
     def _model_thresholds(self) -> list[Floats]:
         """b of every problem, as the fitted machine uses them."""
         return [np.array([-intercept]) for intercept in self.intercept_]
+
+    def _may_be_saturated(self, problem: Problem) -> bool:
+        """Whether all dual variables of the only problem may be at their bounds (saturation.py)."""
+        alpha, cap = self.result_.alpha, problem.hinges.cap
+        if problem.treatment in (Treatment.PENALIZED, Treatment.NONE):
+            return bool(alpha.sum() >= 0.99 * cap.sum())
+        return bool(np.count_nonzero((alpha > 0.01 * cap) & (alpha < 0.99 * cap)) <= problem.n_thresholds)
+
+    def _saturation(self, task: KernelTask, brief: bool = False) -> Saturation | None:
+        return of_problems(task.problems, self.result_.alpha, brief)
 
     # Predict
 

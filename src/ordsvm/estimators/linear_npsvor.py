@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from ordsvm._typing import Floats, Ints
 from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
@@ -150,3 +151,6 @@ class LinearNPSVOR(RankScores, LinearMachine):
         self.classes_ = fit.task.classes
         self.coef_ = solution.coef.T
         self.intercept_ = solution.intercept
+
+    def _ranks_of_products(self, products: Floats) -> Ints:
+        return self._ranks(products + self.intercept_)

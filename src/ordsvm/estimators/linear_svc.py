@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Floats, Ints
 from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
@@ -73,6 +73,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     """
 
     classes_: NDArray[Any]
+    _noun = "class"
 
     def __init__(
         self,
@@ -134,8 +135,12 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         ndarray of shape (n_samples,)
             Labels.
         """
-        margins = self.decision_function(X)
-        return self.classes_[(margins >= 0).astype(np.int64) if margins.ndim == 1 else margins.argmax(axis=1)]
+        ranks = self._ranks_of_products(self._scores(X))
+        return self.classes_[ranks]
+
+    def _ranks_of_products(self, products: Floats) -> Ints:
+        margins = products + self.intercept_
+        return (margins[:, 0] >= 0).astype(np.int64) if len(self.classes_) == 2 else margins.argmax(axis=1)
 
     def _check_target(self, y: Any) -> Ranks:
         return encode_classes(y, estimator_name=type(self).__name__)

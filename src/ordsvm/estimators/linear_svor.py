@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
-from ordsvm._typing import Flags, Floats
+from ordsvm._typing import Flags, Floats, Ints
+from ordsvm.conventions import NoProbabilities, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
@@ -89,6 +90,8 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
     classes_: NDArray[Any]
     thresholds_: Floats
     rank_rule_: RankRule
+    score = share_of_right_labels
+    predict_proba = predict_log_proba = predict_cumproba = predict_set = NoProbabilities()
 
     def __init__(
         self,
@@ -136,7 +139,9 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         ndarray of shape (n_samples,)
             Scores.
         """
-        return self._scores(X)
+        score = self._scores(X)
+        refuse_calibration_by_class(self)
+        return score
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of the rank that the thresholds give to the score, by the rule `rank_rule_`.
@@ -151,8 +156,11 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         ndarray of shape (n_samples,)
             Labels.
         """
-        score = self.decision_function(X)
-        return self.classes_[ranks_of(score, self.thresholds_, rank_rule_of(self))]
+        ranks = self._ranks_of_products(self.decision_function(X))
+        return self.classes_[ranks]
+
+    def _ranks_of_products(self, products: Floats) -> Ints:
+        return ranks_of(products, self.thresholds_, rank_rule_of(self))
 
     def _check_target(self, y: Any) -> Ranks:
         return encode_labels(y, self.categories, estimator_name=type(self).__name__)

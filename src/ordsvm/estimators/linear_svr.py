@@ -66,7 +66,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     >>> from sklearn.datasets import load_diabetes
     >>> from ordsvm import LinearSVR
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> LinearSVR().fit(X, y - y.mean()).coef_.shape
+    >>> LinearSVR(C=100).fit(X, y - y.mean()).coef_.shape
     (10,)
     """
 

@@ -13,6 +13,7 @@ from ordsvm._typing import Floats
 from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.kernel import KernelMachine, KernelTask, Trained, intercepts
+from ordsvm.estimators.model_findings import RankCounts
 from ordsvm.estimators.rank_scores import RankScores
 from ordsvm.estimators.validation import classes_that_count, sample_C
 from ordsvm.labels import Ranks
@@ -176,3 +177,10 @@ class NPSVOR(RankScores, KernelMachine):
         self.results_ = [each.result for each in solution.solutions]
         self.n_iter_ = np.array([result.n_iter for result in self.results_])
         self._trained_C1_C2 = self._both_C()
+
+    def _rank_counts(self, fit: Fit, solution: Trained) -> RankCounts | None:
+        scores = [each.score for each in solution.solutions if each.score is not None]
+        if len(scores) < len(solution.solutions):
+            return None
+        ranks = self._ranks(np.column_stack(scores) + self.intercept_)
+        return RankCounts.of(self.classes_, fit.target.codes, ranks)

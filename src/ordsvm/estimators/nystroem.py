@@ -16,7 +16,7 @@ from ordsvm.estimators.certify import certify
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.nystroem_error import LeftOut, NystroemError, ScaledDual, bound_by_residuals
 from ordsvm.estimators.validation import check_kernel_parameters, check_seed, kernel_by_parameters
-from ordsvm.kernels import Kernel, NystroemMap, Polynomial, Precomputed
+from ordsvm.kernels import Kernel, NystroemMap, Precomputed
 from ordsvm.kernels.nystroem import RULES, draw_landmarks
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate
@@ -149,8 +149,6 @@ class NystroemFeatures(LinearMachine):
     def _may_be_definite(self, fit: NystroemFit) -> bool:
         """Not, where the kernel is known for that, or where features explain more of a sample than there is."""
         kernel = self.kernel_
-        if isinstance(kernel, Polynomial) and (kernel.coef0 < 0 or kernel.degree != round(kernel.degree)):
-            return False
         rounding = NEGATIVE_RESIDUAL * max(float(np.abs(fit.residuals).max()), kernel.largest(fit.samples))
         return kernel.positive_semidefinite and float(fit.residuals.min()) >= -rounding
 

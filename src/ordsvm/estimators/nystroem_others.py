@@ -201,7 +201,7 @@ class NystroemSVR(NystroemFeatures, LinearSVR):
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> model = NystroemSVR(C=1, n_landmarks=50).fit(X, y)
+    >>> model = NystroemSVR(C=100, n_landmarks=50).fit(X, y)
     >>> model.predict(X[:2]).shape
     (2,)
     """

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Floats, Ints
 from ordsvm.checks import check_choice, check_number, check_positive
+from ordsvm.conventions import NoProbabilities, share_of_right_labels
 from ordsvm.estimators.base import gives_back_tensors
 from ordsvm.labels import Ranks, encode_labels
 from ordsvm.predictors import PREDICTORS, Predictor
@@ -28,6 +29,8 @@ class RankScores(ClassifierMixin):
     predictor: Any
     categories: Any
     classes_: NDArray[Any]
+    score = share_of_right_labels
+    predict_proba = predict_log_proba = predict_cumproba = predict_set = NoProbabilities()
 
     @gives_back_tensors
     def rank_scores(self, X: Any) -> Floats:
@@ -79,8 +82,12 @@ class RankScores(ClassifierMixin):
         ndarray of shape (n_samples,)
             Labels.
         """
-        ranks = self._predictor().ranks(self.rank_scores(X))
+        ranks = self._ranks(self.rank_scores(X))
         return self.classes_[ranks]
+
+    def _ranks(self, scores: Floats) -> Ints:
+        """From 0, of the scores of all ranks."""
+        return self._predictor().ranks(scores)
 
     def _predictor(self) -> Predictor:
         check_choice("predictor", self.predictor, PREDICTORS)

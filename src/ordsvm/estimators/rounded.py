@@ -10,11 +10,13 @@ from sklearn.utils import Tags, assert_all_finite, check_consistent_length, colu
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm._typing import Floats
+from ordsvm.conventions import NoProbabilities, linked, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
 from ordsvm.labels import encode_labels
 from ordsvm.thresholds import ranks_of
 
 
+@linked
 class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Ordinal prediction with any regressor: fitted to the ranks 0, ..., r − 1, and rounded.
 
@@ -57,6 +59,9 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> model.fit([[0.0], [1.0], [2.0]], ["low", "medium", "high"]).predict([[-3.0], [1.0]])
     array(['low', 'medium'], dtype='<U6')
     """
+
+    score = share_of_right_labels
+    predict_proba = predict_log_proba = predict_cumproba = predict_set = NoProbabilities()
 
     def __init__(self, regressor: Any = None, *, categories: Any = None) -> None:
         self.regressor = regressor
@@ -107,6 +112,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_features(self, X)
+        refuse_calibration_by_class(self)
         score = column_or_1d(self.regressor_.predict(X), dtype=np.float64)
         assert_all_finite(score, input_name="the regressor's prediction")
         return score

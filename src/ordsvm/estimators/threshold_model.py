@@ -14,10 +14,12 @@ from sklearn.utils import check_consistent_length
 from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.checkpoint import check_checkpoint
 from ordsvm.checks import caller_level, check_flag
+from ordsvm.conventions import NoProbabilities, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.devices import on_host
 from ordsvm.estimators.base import Fit, gives_back_tensors, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation, hold_out
 from ordsvm.estimators.kernel import KernelMachine, KernelTask, Trained
+from ordsvm.estimators.model_findings import RankCounts
 from ordsvm.estimators.validation import (
     check_fraction,
     check_pair,
@@ -47,6 +49,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     thresholds_: Floats
     rank_rule_: RankRule
     validation_indices_: Ints
+    score = share_of_right_labels
+    predict_proba = predict_log_proba = predict_cumproba = predict_set = NoProbabilities()
 
     def __init__(
         self,
@@ -139,7 +143,9 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples,)
             Scores.
         """
-        return self._scores(self._check_new_data(X))
+        X = self._check_new_data(X)
+        refuse_calibration_by_class(self)
+        return self._scores(X)
 
     @gives_back_tensors
     def predict(self, X: Any) -> NDArray[Any]:
@@ -155,8 +161,12 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples,)
             Labels.
         """
-        score = self.decision_function(X)
-        return self.classes_[ranks_of(score, self.thresholds_, rank_rule_of(self))]
+        ranks = self._ranks(self.decision_function(X))
+        return self.classes_[ranks]
+
+    def _ranks(self, score: Floats) -> Ints:
+        """From 0."""
+        return ranks_of(score, self.thresholds_, rank_rule_of(self))
 
     # Prepare
 
@@ -262,6 +272,29 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     def _model_thresholds(self) -> list[Floats]:
         return [self.thresholds_]
+
+    def _is_suspect(self, fit: Fit, solution: Trained) -> bool:
+        """Whether not all ranks are predicted, or thresholds are close to each other, or C may be too small."""
+        score, b, problem = solution.solutions[0].score, self.thresholds_, fit.task.problems[0]
+        if score is None or (b[1:] - b[:-1]).min(initial=1.0) < 2e-3 or self._may_be_saturated(problem):
+            return True
+        hit = np.bincount(np.searchsorted(b, score), minlength=len(b) + 1)
+        return not hit.all()
+
+    def _rank_counts(self, fit: Fit, solution: Trained) -> RankCounts | None:
+        score, order = solution.solutions[0].score, fit.task.order
+        if score is None and isinstance(self.kernel_, Linear):
+            score = np.asarray(fit.X @ self.coef_, dtype=np.float64)[order]
+        if score is None:
+            return None
+        true, problem = fit.target.codes[order], fit.task.problems[0]
+        if not problem.uses_all_samples():  # samples of weight 0 are not trained on
+            trained = np.unique(problem.hinges.sample)
+            score, true = score[trained], true[trained]
+        if len(self.classes_) < len(fit.target.classes):  # ranks without samples were dropped
+            kept = rank_codes(self.classes_, fit.target.classes)
+            score, true = score[np.isin(true, kept)], np.searchsorted(kept, true[np.isin(true, kept)])
+        return RankCounts.of(self.classes_, true, self._ranks(score))
 
 
 def init_with_cost(

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from ordsvm._typing import Flags, Floats
@@ -113,10 +115,24 @@ def check_features(estimator: Any, X: Any) -> None:
     validate_data(estimator, X, reset=False, skip_check_array=True)
 
 
+def is_routing() -> bool:
+    """Whether scikit-learn passes on weights by the requests of the steps."""
+    return bool(get_config().get("enable_metadata_routing", False))
+
+
 def weight_argument(estimator: Any, sample_weight: Any) -> dict[str, Any]:
-    """What to pass to `fit` of an estimator inside another one."""
+    """What to pass to `fit` of an estimator inside another one, or of a pipeline.
+
+    The last step of a pipeline gets them; with scikit-learn's metadata routing, the steps that request them.
+    """
     if sample_weight is None:
         return {}
+    if isinstance(estimator, Pipeline):
+        if is_routing():
+            process_routing(estimator, "fit", sample_weight=sample_weight)  # raises where no step says what it takes
+            return {"sample_weight": sample_weight}
+        name, last = estimator.steps[-1]
+        return {f"{name}__{key}": value for key, value in weight_argument(last, sample_weight).items()}
     if not has_fit_parameter(estimator, "sample_weight"):
         raise TypeError(
             f"sample_weight was given, but {type(estimator).__name__}.fit takes none; "

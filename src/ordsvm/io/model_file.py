@@ -6,13 +6,17 @@ import hashlib
 import json
 import os
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
+from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm.checks import caller_level, shortened
 from ordsvm.files import replacing
 from ordsvm.io.soundness import check_sound
 from ordsvm.io.tree import Reader, Unsaveable, Writer
@@ -33,15 +37,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator
-        A fitted estimator of ordsvm whose parameters are data. A `callback` is left out.
+        A fitted estimator of ordsvm whose parameters are data, or a pipeline of scikit-learn that ends in one. A
+        `callback` is left out.
     path : str or path-like
         The file to write; one of that name is replaced.
 
     Raises
     ------
     TypeError
-        Where the model holds code, such as a callable kernel or an estimator of another library: these need pickle or
-        skops.
+        Where the model holds code, such as a callable kernel or a step that is on no list: these need pickle or skops.
     OSError
         Where the file cannot be written.
 
@@ -54,13 +58,17 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     -----
     The file is in the safetensors format; nothing in it is ever executed. docs/model_file.md describes it.
 
+    Steps of scikit-learn that it holds, in a `Pipeline` or a `ColumnTransformer`: `StandardScaler`, `MinMaxScaler`,
+    `MaxAbsScaler`, `RobustScaler`, `Normalizer`, `SimpleImputer`, `OneHotEncoder`, `OrdinalEncoder`, `CountVectorizer`,
+    `TfidfVectorizer`, `TfidfTransformer`, `PCA`, `TruncatedSVD`. `ordsvm.io.register` adds classes of one's own.
+
     Examples
     --------
     >>> import tempfile
     >>> from ordsvm import SVOR, load, save
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVOR().fit(X[:50], y[:50])
+    >>> model = SVOR(C=10).fit(X[:50], y[:50])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(model, f"{folder}/model.safetensors")
     ...     again = load(f"{folder}/model.safetensors")
@@ -80,6 +88,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     text = np.frombuffer(json.dumps(tree, allow_nan=False).encode(), dtype=np.uint8)
     arrays = writer.arrays | {TEXT: text}
     header = {"format": FORMAT, "version": str(VERSION), "sha256": checksum(arrays)}
+    if writer.holds_steps:
+        header["scikit-learn"] = sklearn.__version__
     with replacing(path) as temporary:
         try:
             safetensors.numpy.save_file(arrays, temporary, metadata=header)
@@ -130,6 +140,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     _check_header(header, name)
     if checksum(arrays) != header.get("sha256"):
         raise ModelFileError(f"{name!r} is damaged: its checksum is not that of its contents; take an intact copy.")
+    _warn_of_other_version(header.get("scikit-learn"))
     try:
         return _model(arrays, Path(path).stat().st_size)
     except (ValueError, TypeError, AttributeError, KeyError, IndexError, OverflowError, MemoryError) as error:
@@ -190,6 +201,19 @@ def _check_header(header: dict[str, str], name: str) -> None:
     if int(version) > VERSION:
         raise ModelFileError(
             f"{name!r} has format version {int(version)}, and this ordsvm reads them up to {VERSION}: update ordsvm."
+        )
+
+
+def _warn_of_other_version(written: str | None) -> None:
+    """Steps of scikit-learn keep attributes of their version; a release may have others."""
+    if written is not None and written.split(".")[:2] != sklearn.__version__.split(".")[:2]:
+        warnings.warn(
+            InconsistentVersionWarning(
+                estimator_name="Pipeline",
+                current_sklearn_version=sklearn.__version__,
+                original_sklearn_version=shortened(written),
+            ),
+            stacklevel=caller_level(),
         )
 
 

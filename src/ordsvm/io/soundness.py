@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm.calibration import CalibratedOrdinal
@@ -17,12 +16,13 @@ from ordsvm.checks import shortened
 from ordsvm.data.frames import TableModel
 from ordsvm.estimators.base import check_parameters
 from ordsvm.io.registry import solver_names
+from ordsvm.io.step_checks import check_step
+from ordsvm.io.steps import STEPS
+from ordsvm.io.trials import N_TRIALS, trial_samples
 from ordsvm.kernels import Precomputed
 from ordsvm.metrics import SCORERS
 from ordsvm.result import STATUSES, FitResult, Progress
 from ordsvm.thresholds import RANK_RULES, rank_rule_of
-
-N_TRIALS = 2  # samples that a loaded model has to predict; one would be stretched to fit arrays of any length
 
 # What the dimensions of fitted attributes count; "…" is any number of leading dimensions.
 SHAPES = {
@@ -47,15 +47,18 @@ def check_sound(model: Any, size: int) -> None:
     check_is_fitted(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the sample is made up
-        if len(model.predict(_trial_samples(model, size))) != N_TRIALS:
+        if len(model.predict(trial_samples(model, size))) != N_TRIALS:
             raise ValueError("it does not predict a label for every sample")
 
 
 def _check_each(value: Any, size: int) -> None:
     """Every estimator in what was loaded."""
     for item in vars(value).values():
-        if isinstance(item, BaseEstimator):
-            _check_each(item, size)
+        for inner in _estimators_in(item):
+            _check_each(inner, size)
+    if type(value) in STEPS:
+        check_step(value)
+        return
     check_parameters(value)
     if hasattr(value, "result_"):
         _check_result(value.result_)
@@ -66,6 +69,13 @@ def _check_each(value: Any, size: int) -> None:
     _check_shapes(value)
     if isinstance(value, CalibratedOrdinal) and hasattr(value, "map_"):  # it is fitted
         _check_calibration(value)
+
+
+def _estimators_in(item: Any) -> list[BaseEstimator]:
+    """An estimator, or those in the list of a pipeline."""
+    if isinstance(item, list | tuple):
+        return [inner for part in item for inner in _estimators_in(part)]
+    return [item] if isinstance(item, BaseEstimator) else []
 
 
 def _check_calibration(model: CalibratedOrdinal) -> None:
@@ -163,16 +173,3 @@ def _check_counts(counts: dict[str, int]) -> None:
     allowed = {ranks, ranks * (ranks - 1) // 2, 1 if ranks == 2 else ranks}
     if "thresholds" not in counts and counts.get("problems", ranks) not in allowed:
         raise ValueError(f"{counts['problems']} problems do not tell {ranks} labels apart")
-
-
-def _trial_samples(model: Any, size: int) -> Any:
-    """Samples of zeros: sparse, so that they take no memory whatever the number of features is said to be."""
-    if hasattr(model, "trial_samples"):  # a model that makes its own
-        return model.trial_samples(N_TRIALS)
-    n_features = model.n_features_in_
-    tags = get_tags(model).input_tags
-    if tags.sparse and not tags.pairwise:
-        return sp.csr_array((N_TRIALS, n_features))
-    if n_features > size:  # a precomputed kernel has a dual variable for every sample
-        raise ValueError(f"{n_features} features need more bytes than there are")
-    return np.zeros((N_TRIALS, n_features))

@@ -8,6 +8,8 @@ a small file cannot take more memory than it has bytes.
 from __future__ import annotations
 
 import math
+import re
+from collections import UserList
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from types import NoneType
@@ -19,7 +21,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ordsvm.checks import shortened
-from ordsvm.io.registry import estimator_classes, record_classes
+from ordsvm.io.registry import file_estimators, file_records
+from ordsvm.io.steps import OF_TRAINING, OUTPUT, PREFIX, STEPS, BadStep, check_output
 
 NUMBER_KINDS = "biuf"
 INLINE = 64  # the most entries of a float64 vector that stands in the JSON itself
@@ -38,6 +41,12 @@ PLAIN: dict[Any, tuple[type, ...]] = {
 }
 
 
+# Types that steps of scikit-learn have for a parameter or keep of what they were fitted to.
+DTYPES: dict[str, Any] = {
+    kind.__name__: kind for kind in (np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_)
+} | {"object": object, "bool": np.bool_}
+
+
 class Unsaveable(TypeError):
     """A value that arrays and JSON cannot hold."""
 
@@ -47,6 +56,7 @@ class Writer:
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
+        self.holds_steps = False  # of scikit-learn
 
     def value(self, value: Any, place: str) -> Any:
         """`value`, found at `place`, as JSON."""
@@ -67,19 +77,31 @@ class Writer:
         return self._container(value, place)
 
     def _container(self, value: Any, place: str) -> Any:
+        if isinstance(value, UserList):  # of columns, in scikit-learn 1.6
+            value = list(value.data)
         if isinstance(value, list | tuple):
             items = [self.value(item, f"{place}.{i}") for i, item in enumerate(value)]
             return items if isinstance(value, list) else {"tuple": items}
         if isinstance(value, dict):
             pairs = enumerate(value.items())
             return {"dict": [[self.value(k, place), self.value(v, f"{place}.{i}")] for i, (k, v) in pairs]}
-        kind: Any = record_classes().get(type(value).__name__)
+        if isinstance(value, slice):
+            return {"slice": [self.value(part, place) for part in (value.start, value.stop, value.step)]}
+        if (isinstance(value, type) and value in (*DTYPES.values(), float, int, bool)) or isinstance(value, np.dtype):
+            return self._dtype(np.dtype(value), isinstance(value, type), place)
+        kind: Any = file_records().get(type(value).__name__)
         if kind is type(value):
             values = {field.name: getattr(value, field.name) for field in fields(kind)}
             return {"record": [kind.__name__, self._named(values, place)]}
         if hasattr(value, "tolist"):  # an index or a series of labels
             return self.value(value.tolist(), place)
         raise Unsaveable(f"{place} holds {shortened(value)}, a {type(value).__name__}")
+
+    def _dtype(self, dtype: Any, is_type: bool, place: str) -> Any:
+        name = f"<U{dtype.itemsize // 4}" if dtype.kind == "U" else dtype.name
+        if name not in DTYPES and dtype.kind != "U":
+            raise Unsaveable(f"{place} holds the type {dtype}")
+        return {"type" if is_type else "dtype": name}
 
     def _array(self, array: NDArray[Any], place: str) -> Any:
         if array.dtype.kind in NUMBER_KINDS:
@@ -103,12 +125,29 @@ class Writer:
 
     def _estimator(self, estimator: BaseEstimator, place: str) -> Any:
         name = type(estimator).__name__
-        if estimator_classes().get(name) is not type(estimator):
-            raise Unsaveable(f"{place} is a {name}, not an estimator of ordsvm")
+        if type(estimator) in STEPS:
+            return self._step(estimator, place)
+        if file_estimators().get(name) is not type(estimator):
+            raise Unsaveable(f"{place} is a {name}, {_advice(estimator)}")
         parameters = {key: None if key in NOT_KEPT else item for key, item in estimator.get_params(deep=False).items()}
-        state = {key: item for key, item in vars(estimator).items() if key not in parameters}
-        state = {key: item for key, item in state.items() if not key.startswith(OTHERS_STATE)}
+        made = [
+            key for key in vars(estimator) if isinstance(getattr(type(estimator), key, None), bool | int | float | str)
+        ]
+        state = {key: item for key, item in vars(estimator).items() if key not in (*parameters, *made)}
+        state = {key: item for key, item in state.items() if key == OUTPUT or not key.startswith(OTHERS_STATE)}
         return {"estimator": [name, self._named(parameters, place), self._named(state, place)]}
+
+    def _step(self, step: BaseEstimator, place: str) -> Any:
+        """A step of scikit-learn."""
+        about = STEPS[type(step)]
+        try:
+            parameters, state = about.parameters(step), about.state(step)
+        except BadStep as error:
+            raise Unsaveable(f"at {place}, {error}") from None
+        self.holds_steps = True
+        return {
+            "estimator": [PREFIX + type(step).__name__, *(self._named(part, place) for part in (parameters, state))]
+        }
 
     def _named(self, values: dict[str, Any], place: str) -> dict[str, Any]:
         return {key: self.value(item, f"{place}.{key}") for key, item in values.items()}
@@ -129,6 +168,9 @@ class Reader:
             "strings": self._strings,
             "objects": self._objects,
             "csr": self._sparse,
+            "slice": lambda parts: slice(*(None if part is None else _whole(part) for part in _list(parts, 3))),
+            "type": lambda name: _named_dtype(name, DTYPES),
+            "dtype": lambda name: np.dtype(_named_dtype(name, DTYPES)),
             "record": self._record,
             "estimator": self._estimator,
         }
@@ -191,19 +233,25 @@ class Reader:
         return matrix
 
     def _record(self, content: Any) -> Any:
-        kind, values = self._named(content, record_classes(), 2)
+        kind, values = self._named(content, file_records(), 2)
         checked_record(kind, values)
         return kind(**values)
 
     def _estimator(self, content: Any) -> BaseEstimator:
-        kind, parameters, state = self._named(content, estimator_classes(), 3)
+        kind, parameters, state = self._named(content, file_estimators(), 3)
         known = kind._get_param_names()
-        different = sorted((set(parameters) ^ set(known)) - (ADDED_PARAMETERS - set(parameters)))
+        missing = set(known) if kind in STEPS else ADDED_PARAMETERS
+        different = sorted((set(parameters) ^ set(known)) - (missing - set(parameters)))
         if different:
             raise ValueError(f"{kind.__name__} of this version has other parameters: {', '.join(different)}")
         forbidden = [name for name in state if not name.isidentifier() or name in known or hasattr(kind, name)]
         if forbidden:
             raise ValueError(f"{shortened(forbidden[0])} can't be an attribute of a fitted {kind.__name__}")
+        check_output(kind, state)
+        if kind in STEPS:
+            STEPS[kind].check_parameters(kind, parameters)
+            STEPS[kind].check_state(kind, state)
+            parameters = {key: OF_TRAINING.get(key, item) for key, item in parameters.items()}
         estimator = kind(**parameters)
         vars(estimator).update({EARLIER_NAMES.get(name, name): item for name, item in state.items()})
         return estimator
@@ -212,10 +260,28 @@ class Reader:
         """The class that is named first, and the values that follow by name."""
         name, *named = _list(content, length)
         if not isinstance(name, str) or name not in classes:
-            raise ValueError(f"{shortened(name)} is no class that a model file may name")
+            advice = "import the module that registers it, if there is one"
+            raise ValueError(f"{shortened(name)} is no class that a model file may name: {advice}")
         if not all(isinstance(values, dict) for values in named):
             raise ValueError(f"{name} lacks its values")
         return [classes[name], *({key: self.value(item) for key, item in values.items()} for values in named)]
+
+
+def _advice(estimator: BaseEstimator) -> str:
+    """What to do with an estimator that a file can't hold."""
+    if hasattr(estimator, "best_estimator_"):
+        return "a search: save its best_estimator_"
+    if type(estimator).__module__.startswith("sklearn."):
+        return "no step that a model file holds"
+    return "not an estimator of ordsvm: register its class, if it is your own (ordsvm.io.register)"
+
+
+def _named_dtype(name: Any, known: dict[str, Any]) -> Any:
+    if isinstance(name, str) and name in known:
+        return known[name]
+    if isinstance(name, str) and re.fullmatch(r"<U\d{1,6}", name):
+        return np.dtype(name)
+    raise ValueError(f"{shortened(name)} is no type of numbers or texts")
 
 
 def checked_record(kind: Any, values: dict[str, Any]) -> None:

@@ -162,6 +162,8 @@ class RBF(NativeKernel):
 class Polynomial(NativeKernel):
     """The polynomial kernel, k(x, y) = (gamma x·y + coef0)^degree.
 
+    It is positive semidefinite where coef0 is not negative and degree is an integer.
+
     Parameters
     ----------
     gamma : float
@@ -175,6 +177,11 @@ class Polynomial(NativeKernel):
     gamma: float
     coef0: float
     degree: float
+
+    @property
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # a property of its parameters
+        """Whether the expanded power is a sum of products of features, none with a negative factor."""
+        return self.gamma >= 0 and self.coef0 >= 0 and float(self.degree).is_integer()
 
     def __call__(self, X: Data, Y: Data) -> Floats:
         return (self.gamma * dot(X, Y) + self.coef0) ** self.degree

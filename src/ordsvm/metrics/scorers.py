@@ -8,8 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import metrics as sklearn_metrics
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ordsvm.checks import shortened
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics.agreement import kendall_tau_b, quadratic_weighted_kappa, spearman_rho
 from ordsvm.metrics.errors import (
@@ -192,3 +194,68 @@ _ALL = (
 )
 SCORERS = {scorer.name: scorer for scorer in _ALL}  # of predicted ranks, which every classifier gives
 PROBABILITY_SCORERS = {rps_scorer.name: rps_scorer}
+
+
+def get_scorer(name: Any) -> Any:
+    """Return the scorer with a name, for `scoring` of scikit-learn's functions and searches.
+
+    scikit-learn has no list of scorers that others may add to: `GridSearchCV(scoring="mae")` does not find a name of
+    this library, `GridSearchCV(scoring=get_scorer("mae"))` takes the scorer itself.
+
+    Parameters
+    ----------
+    name : str or callable
+        A name from `get_scorer_names` or one of scikit-learn's; a scorer is returned as it is.
+
+    Returns
+    -------
+    callable
+        The scorer, called as `scorer(estimator, X, y)`; greater is better.
+
+    See Also
+    --------
+    get_scorer_names : The names.
+    sklearn.metrics.get_scorer : Scorers of scikit-learn alone.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> from ordsvm.metrics import get_scorer
+    >>> scores = cross_val_score(SVOR(), *load_diabetes_ranks(3), scoring=get_scorer("mae"))
+    >>> scores.shape
+    (5,)
+    """
+    if callable(name):
+        return name
+    known = {**SCORERS, **PROBABILITY_SCORERS}
+    if isinstance(name, str) and name in known:
+        return known[name]
+    if isinstance(name, str) and name in sklearn_metrics.get_scorer_names():
+        return sklearn_metrics.get_scorer(name)
+    raise ValueError(
+        f"scoring={shortened(name)} is unknown: give a scorer, {', '.join(map(repr, known))}, or a name of "
+        "scikit-learn (sklearn.metrics.get_scorer_names)."
+    )
+
+
+def get_scorer_names() -> list[str]:
+    """Return the names of this library's scorers.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    See Also
+    --------
+    get_scorer : The scorer with a name.
+
+    Examples
+    --------
+    >>> from ordsvm.metrics import get_scorer_names
+    >>> get_scorer_names()[:3]
+    ['mae', 'mze', 'mse']
+    """
+    return [*SCORERS, *PROBABILITY_SCORERS]

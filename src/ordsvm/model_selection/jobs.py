@@ -21,6 +21,7 @@ from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
 from ordsvm.estimators.linear import LinearMachine, has_rows_of_samples
+from ordsvm.estimators.validation import is_routing
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
 from ordsvm.model_selection.chain import Chain
@@ -78,7 +79,7 @@ class SearchJobs:
         """Outcomes of every candidate on every fold; those that the checkpoint has are not sought again."""
         own = self._own_parameters(candidates)
         journal = Journal.of(self.session, stage, candidates, self.estimator)
-        if own is None or not isinstance(self.machine, Machine):
+        if own is None or not isinstance(self.machine, Machine) or self._is_routed():
             return self._collect(len(candidates), self._single_jobs(candidates, journal), journal)
         if self._can_share_kernels(own):
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
@@ -95,6 +96,10 @@ class SearchJobs:
     @cached_property
     def machine(self) -> Any:
         return self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
+
+    def _is_routed(self) -> bool:
+        """Whether steps of a pipeline request weights, each for itself: then it is fitted as a whole."""
+        return self.sample_weight is not None and isinstance(self.estimator, Pipeline) and is_routing()
 
     @cached_property
     def prefix(self) -> str:

@@ -20,12 +20,13 @@ FOLDER = "outcomes"
 
 @dataclass(frozen=True)
 class Outcome:
-    """One candidate on one fold."""
+    """One candidate on one fold; status: how its fit ended, where that was not by convergence."""
 
     test: dict[str, float]
     train: dict[str, float]
     fit_seconds: float
     score_seconds: float
+    status: str = ""
 
 
 class Ending(Enum):

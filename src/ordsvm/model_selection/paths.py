@@ -19,8 +19,10 @@ from ordsvm.checkpoint import DamagedError
 from ordsvm.checks import caller_level
 from ordsvm.estimators.base import Fit, Machine, prepare
 from ordsvm.estimators.kernel import KernelMachine
+from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
 from ordsvm.model_selection.journal import Ending, JobJournal, Outcome
+from ordsvm.result import STATUSES
 
 Parameters = dict[str, Any]
 Scorer = Callable[..., float]
@@ -58,6 +60,7 @@ def _weight_for(scorer: Any, weight: Any) -> dict[str, Any]:
 
 # Parameters by which a fit may end before the optimum.
 LIMITS = ("max_iter", "time_limit", "callback", "early_stopping")
+ENDED_FROM_OUTSIDE = {"max_iter", "time_limit", "callback"}  # statuses
 
 
 def may_follow(machine: Any) -> bool:
@@ -175,7 +178,8 @@ def _evaluated(
     """A fit that fails scores `error_score`, with a warning, unless that is "raise"."""
     began = time.perf_counter() - spent
     try:
-        machine = fit()
+        with quiet_fits():  # the search gives a summary
+            machine = fit()
     except DamagedError:
         raise
     except Exception as error:
@@ -189,16 +193,18 @@ def _evaluated(
     scores = judge.scores(machine, test)
     scored = time.perf_counter()
     of_training = judge.scores(machine, train) if judge.train_too else {}
-    return Outcome(scores, of_training, trained - began, scored - trained), _ending(machine)
+    statuses = _statuses(machine)
+    ending = Ending.BY_LIMITS if statuses is None or statuses & ENDED_FROM_OUTSIDE else Ending.BY_ITSELF
+    worst = min((statuses or set()) - {"converged", "early_stopping"}, key=STATUSES.index, default="")
+    return Outcome(scores, of_training, trained - began, scored - trained, worst), ending
 
 
-def _ending(machine: Any) -> Ending:
-    """Other estimators than machines do not say how they have ended."""
+def _statuses(machine: Any) -> set[str] | None:
+    """How the fits of a machine have ended; None of other estimators, which do not say."""
     last = machine[-1] if isinstance(machine, Pipeline) else machine
     if not isinstance(last, Machine):
-        return Ending.BY_LIMITS
-    statuses = {result.status for result in getattr(last, "results_", [last.result_])}
-    return Ending.BY_LIMITS if statuses & {"max_iter", "time_limit", "callback"} else Ending.BY_ITSELF
+        return None
+    return {result.status for result in getattr(last, "results_", [last.result_])}
 
 
 def _warn_failed(error_score: Any) -> None:

@@ -11,21 +11,26 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from ordsvm.checkpoint import DamagedError, OtherFitError, Session, check_checkpoint, digest, opened
 from ordsvm.checkpoint.description import FREE_TO_CHANGE, parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import check_choice, check_positive
+from ordsvm.conventions import linked
 from ordsvm.devices import usable_device
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
-from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
+from ordsvm.findings import Finding
+from ordsvm.metrics import get_scorer
 from ordsvm.model_selection.grids import coarse_grid, fine_grid
 from ordsvm.model_selection.jobs import SearchJobs
 from ordsvm.model_selection.paths import Judge, Parameters, Scorer
+from ordsvm.model_selection.remarks import edges_of_grid, warn_of_edges, warn_of_limits
 from ordsvm.model_selection.results import Table, results_table
 
 
+@linked
 class OrdinalSearchCV(GridSearchCV):
     """Cross-validated search for the parameters of a model, with the results and conventions of `GridSearchCV`.
 
@@ -96,6 +101,9 @@ class OrdinalSearchCV(GridSearchCV):
 
     Notes
     -----
+    At the end one `ConvergenceWarning` counts the fits that did not converge, if any, and a `ModelWarning` says which
+    of the best parameters are at the edge of what was tried, and which way to extend the grid.
+
     A kernel matrix is computed once for each set of kernel parameters and shared by all C and all folds. C runs
     upwards, and every fit starts from the one before, or from that of the kernel before. Samples to be tested are part
     of the fit with a C of 0, so that the fit gives their scores too. Folds run side by side, in threads that share
@@ -121,7 +129,7 @@ class OrdinalSearchCV(GridSearchCV):
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
-    >>> search = OrdinalSearchCV(SVOR(), {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1]}, cv=3).fit(X[:90], y[:90])
+    >>> search = OrdinalSearchCV(SVOR(), {"C": [1.0, 10.0, 1000.0], "gamma": [0.01, 0.1]}, cv=3).fit(X[:90], y[:90])
     >>> sorted(search.best_params_)
     ['C', 'gamma']
     >>> search.predict(X[90:]).shape
@@ -158,7 +166,14 @@ class OrdinalSearchCV(GridSearchCV):
         self.device = device
 
     def fit(
-        self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None, checkpoint: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        checkpoint: Any = None,
+        **params: Any,
     ) -> Self:
         """Try all parameters and train the best ones on all samples.
 
@@ -171,9 +186,13 @@ class OrdinalSearchCV(GridSearchCV):
         groups : array-like of shape (n_samples,), default=None
             Groups of samples, for splitters that keep them together.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples.
+            Weights of the samples, in training and in scores. Of a pipeline the last step gets them; with
+            scikit-learn's metadata routing, the steps that request them.
         checkpoint : str, path-like, Checkpoint or None, default=None
             A folder that keeps the outcome of every fit, and long fits every minute: the same call goes on from there.
+        **params : dict
+            The weights by the name of a pipeline's last step, such as `svor__sample_weight`, as `GridSearchCV` takes
+            them.
 
         Returns
         -------
@@ -184,6 +203,7 @@ class OrdinalSearchCV(GridSearchCV):
         check_positive("memory_limit", self.memory_limit)
         if isinstance(self.param_grid, str):
             check_choice("param_grid", self.param_grid, ["two-stage"])
+        sample_weight = self._weights(sample_weight, params)
         X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
         self._placed()
         weight_argument(self.estimator, sample_weight)  # raises where the best estimator could not be trained with them
@@ -213,7 +233,34 @@ class OrdinalSearchCV(GridSearchCV):
             session,
         )
         self.cv_results_ = self._search(jobs)
+        warn_of_edges(self._edges())
         self._keep_best(X, y, sample_weight, None if session is None else session.inner("best"))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which metadata the estimator, the scorers and the splitter request, for scikit-learn's routing.
+
+        Returns
+        -------
+        MetadataRouter
+            The requests.
+        """
+        scored = MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
+        router = MetadataRouter(owner=self)
+        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        for name, scorer in self._named_scorers().items():
+            router.add(**{"scorer" if name == "score" else name: scorer}, method_mapping=scored)
+        router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        return router
+
+    def _weights(self, sample_weight: Any, params: dict[str, Any]) -> Any:
+        """The weights, under whichever name they were given."""
+        own = f"{self.estimator.steps[-1][0]}__sample_weight" if isinstance(self.estimator, Pipeline) else ""
+        unknown = [name for name in params if name != own]
+        if unknown or (params and sample_weight is not None):
+            raise TypeError(
+                f"OrdinalSearchCV.fit can't take {(unknown or [own])[0]!r}: give groups, sample_weight or checkpoint."
+            )
+        return params.get(own, sample_weight)
 
     def _placed(self) -> Any:
         """The estimator, with the machine in it on the device of the search."""
@@ -234,11 +281,7 @@ class OrdinalSearchCV(GridSearchCV):
 
     def _choose_scorers(self) -> dict[str, Scorer]:
         """Scorers by the names they have in the results; the attributes are those of `GridSearchCV`."""
-        several = isinstance(self.scoring, (list, tuple, set, dict))
-        named = self.scoring if several else {"score": self.scoring}
-        if not isinstance(named, dict):
-            named = {name: name for name in named}
-        scorers = {name: self._scorer(scoring) for name, scoring in named.items()}
+        scorers, several = self._named_scorers(), self._has_several_scores()
         self.multimetric_ = several
         self.scorer_ = scorers if several else scorers["score"]
         if several and self.refit is not False and not callable(self.refit) and self.refit not in scorers:
@@ -248,23 +291,40 @@ class OrdinalSearchCV(GridSearchCV):
             )
         return scorers
 
+    def _has_several_scores(self) -> bool:
+        return isinstance(self.scoring, (list, tuple, set, dict))
+
+    def _named_scorers(self) -> dict[str, Scorer]:
+        named = self.scoring if self._has_several_scores() else {"score": self.scoring}
+        if not isinstance(named, dict):
+            named = {name: name for name in named}
+        return {name: self._scorer(scoring) for name, scoring in named.items()}
+
     def _scorer(self, scoring: Any) -> Scorer:
-        named = {**SCORERS, **PROBABILITY_SCORERS}
-        if isinstance(scoring, str) and scoring in named:
-            return named[scoring]
-        return check_scoring(self.estimator, scoring)
+        return get_scorer(scoring) if isinstance(scoring, str) else check_scoring(self.estimator, scoring)
 
     def _search(self, jobs: SearchJobs) -> Table:
         names = list(jobs.judge.scorers)
         if not isinstance(self.param_grid, str):
             candidates = list(ParameterGrid(self.param_grid))
-            return results_table(candidates, jobs.run(candidates), names, self.return_train_score)
+            outcomes = jobs.run(candidates)
+            warn_of_limits(outcomes)
+            return results_table(candidates, outcomes, names, self.return_train_score)
         coarse = list(ParameterGrid(coarse_grid(jobs.machine, jobs.prefix)))
         outcomes = jobs.run(coarse)
         best = coarse[self._best_index(results_table(coarse, outcomes, names, False))]
         fine = list(ParameterGrid(fine_grid(best)))
-        table = results_table(coarse + fine, outcomes + jobs.run(fine, stage=2), names, self.return_train_score)
+        outcomes += jobs.run(fine, stage=2)
+        warn_of_limits(outcomes)
+        table = results_table(coarse + fine, outcomes, names, self.return_train_score)
         return table | {"stage": np.repeat([1, 2], [len(coarse), len(fine)])}
+
+    def _edges(self) -> list[Finding]:
+        """Best parameters at the edge of what was tried."""
+        if callable(self.refit) or (self.multimetric_ and not self.refit):
+            return []
+        by = f"mean_test_{self.refit if self.multimetric_ else 'score'}"
+        return edges_of_grid(self.cv_results_, self._best_index(self.cv_results_), by)
 
     def _best_index(self, table: Table) -> int:
         """Of the best candidate: the first among equals."""

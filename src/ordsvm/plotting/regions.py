@@ -53,7 +53,7 @@ class DecisionRegionsDisplay(Display):
     >>> from ordsvm.plotting import DecisionRegionsDisplay
     >>> X, y = load_diabetes_ranks(3)
     >>> X = X[:40, 2:4]
-    >>> display = DecisionRegionsDisplay.from_estimator(SVOR().fit(X, y[:40]), X, y[:40], resolution=20)
+    >>> display = DecisionRegionsDisplay.from_estimator(SVOR(C=1000).fit(X, y[:40]), X, y[:40], resolution=20)
     >>> display.ranks.shape
     (20, 20)
     """

@@ -47,7 +47,7 @@ class ScoresDisplay(Display):
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> from ordsvm.plotting import ScoresDisplay
     >>> X, y = load_diabetes_ranks(3)
-    >>> display = ScoresDisplay.from_estimator(SVOR().fit(X[:50], y[:50]), X[:50], y[:50])
+    >>> display = ScoresDisplay.from_estimator(SVOR(C=10).fit(X[:50], y[:50]), X[:50], y[:50])
     >>> display.thresholds.shape
     (2,)
     """
@@ -109,13 +109,14 @@ class ScoresDisplay(Display):
         size = float(np.clip(4000 / len(self.codes), 2, 18))
         for rank, colour in enumerate(rank_colours(len(self.classes))):
             own = self.codes == rank
-            axes.scatter(self.score[own], rank + height[own], s=size, color=colour, alpha=0.6, linewidths=0)
+            opacity = float(np.clip(250 / max(own.sum(), 1), 0.1, 0.6))  # where many points cover each other
+            axes.scatter(self.score[own], rank + height[own], s=size, color=colour, alpha=opacity, linewidths=0)
             if own.any():
                 box = axes.boxplot(self.score[own], positions=[rank], widths=0.72, orientation="horizontal", sym="")
                 for line in (line for lines in box.values() for line in lines):
                     line.set_color("0.25")
         for threshold in self.thresholds:
-            axes.axvline(threshold, color="tab:red", linewidth=1, linestyle="--")
+            axes.axvline(threshold, color="#d55e00", linewidth=1.2, linestyle="--")
         axes.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
         axes.set(xlabel="score (dashed: thresholds)", ylabel="true rank")
         return self

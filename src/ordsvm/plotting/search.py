@@ -45,7 +45,7 @@ class SearchDisplay(Display):
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> from ordsvm.plotting import SearchDisplay
     >>> X, y = load_diabetes_ranks(3)
-    >>> grid = {"C": [0.1, 1.0], "gamma": [0.001, 0.01]}
+    >>> grid = {"C": [100.0, 1000.0], "gamma": [1.0, 10.0]}
     >>> search = OrdinalSearchCV(SVOR(), grid, cv=3).fit(X[:60], y[:60])
     >>> SearchDisplay.from_estimator(search).score.shape
     (2, 2)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats
 from ordsvm.checks import as_floats, check_choice
+from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.plotting.display import Display, machine_of, rank_colours
 
 QUANTITIES = {
@@ -54,7 +55,7 @@ class ConvergenceDisplay(Display):
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> from ordsvm.plotting import ConvergenceDisplay
     >>> X, y = load_diabetes_ranks(3)
-    >>> display = ConvergenceDisplay.from_estimator(SVOR(solver="gcd").fit(X[:50], y[:50]))
+    >>> display = ConvergenceDisplay.from_estimator(SVOR(C=10, solver="gcd").fit(X[:50], y[:50]))
     >>> list(display.runs)
     ['gcd']
     """
@@ -203,7 +204,8 @@ class ThresholdPathDisplay(Display):
             return cls(np.array([float(n) for n, _ in looks]), np.array([b for _, b in looks]), "n_iter").plot(ax)
         values = np.sort(as_floats("C", np.logspace(-3, 3, 25) if C is None else C))
         model = clone(estimator).set_params(warm_start=True)
-        thresholds = [model.set_params(C=float(C)).fit(X, y).thresholds_ for C in values]
+        with quiet_fits(findings_only=True):  # a path may begin where C is too small
+            thresholds = [model.set_params(C=float(C)).fit(X, y).thresholds_ for C in values]
         return cls(values, np.array(thresholds), "C").plot(ax)
 
     def plot(self, ax: Any = None) -> Self:

@@ -1,34 +1,34 @@
-"""The charts of the report as Plotly figures. Colours of the background and fonts are set by the page."""
+"""The charts of predictions, and all charts by their places on the page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
-from numpy.typing import NDArray
+from markupsafe import Markup
 
 from ordsvm._typing import Floats
-from ordsvm.metrics import SCORERS
-from ordsvm.model_selection.grids import short_number
 from ordsvm.report.contents import Predictions
 from ordsvm.report.facts import tuning
-from ordsvm.result import FitResult
+from ordsvm.report.svg import HEIGHT, LETTER, Chart, margin_for, nice_ticks, rank_colour
+from ordsvm.report.training_charts import convergence_chart, objective_chart, threshold_chart, tuning_chart
+from ordsvm.report.words import labels_of, percent_text, shortened_label
 
-POINTS = 3000  # the most samples that are drawn one by one
-SCALE = [[0, "rgba(66,113,214,0)"], [1, "rgba(66,113,214,1)"]]  # on whatever background the page has
-ACCENT, SECOND, THIRD, RIGHT, WRONG = "#4271d6", "#d9822b", "#8f59c4", "#3a9d6e", "#d6504b"
+BINS = 44  # of the scores
+DOTS = 300  # samples that are drawn one by one
+MOST_LEVELS = 5  # of labels of thresholds, above each other
+ONE_PLACE, MOST_IN_A_PLACE = 6.0, 4  # thresholds so near to each other, and how many of them have labels of their own
 
 
-def all_charts(model: Any, machine: Any, predictions: Predictions | None) -> dict[str, go.Figure]:
-    """Every chart that the model and the predictions allow, by its place on the page."""
+def all_charts(model: Any, machine: Any, predictions: Predictions | None) -> dict[str, Markup]:
+    """Every chart of predictions and training that there can be, by its place on the page."""
     figures = {} if predictions is None else _prediction_charts(model, machine, predictions)
     return figures | _training_charts(model, machine) | _tuning_charts(model)
 
 
-def _prediction_charts(model: Any, machine: Any, predictions: Predictions) -> dict[str, go.Figure]:
+def _prediction_charts(model: Any, machine: Any, predictions: Predictions) -> dict[str, Markup]:
     figures = {"confusion": confusion_chart(predictions), "ranks": rank_chart(predictions)}
     if predictions.score is not None and hasattr(machine, "thresholds_"):
         figures["scores"] = score_chart(predictions, machine.thresholds_)
@@ -39,7 +39,7 @@ def _prediction_charts(model: Any, machine: Any, predictions: Predictions) -> di
     return figures
 
 
-def _training_charts(model: Any, machine: Any) -> dict[str, go.Figure]:
+def _training_charts(model: Any, machine: Any) -> dict[str, Markup]:
     result = machine.result_
     looks = result.history
     if not looks:
@@ -50,168 +50,165 @@ def _training_charts(model: Any, machine: Any) -> dict[str, go.Figure]:
     return figures
 
 
-def _tuning_charts(model: Any) -> dict[str, go.Figure]:
+def _tuning_charts(model: Any) -> dict[str, Markup]:
     return {stage.chart: tuning_chart(model.about_["tuning"], stage.number) for stage in tuning(model)}
 
 
-def confusion_chart(predictions: Predictions) -> go.Figure:
-    """Shares of every true rank, with counts."""
+def confusion_chart(predictions: Predictions) -> Markup:
+    """Shares of every true rank as shades, with counts."""
     counts = predictions.evaluation.confusion
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     names = labels_of(predictions.classes)
-    hover = "true %{y}, predicted %{x}<br>%{text} rows, %{z:.1%} of this label<extra></extra>"
-    heat = go.Heatmap(
-        z=share, x=names, y=names, text=counts, texttemplate="%{text}", colorscale=SCALE, zmin=0, zmax=1,
-        hovertemplate=hover, showscale=False, xgap=2, ygap=2,
-    )  # fmt: skip
-    figure = go.Figure(heat)
-    figure.update_xaxes(title="predicted", type="category")
-    figure.update_yaxes(title="true", type="category", autorange="reversed")
-    return figure
+    n = len(names)
+    chart = Chart(
+        "Numbers of rows by true and predicted label", left=margin_for(names, 30), height=max(HEIGHT, 60 + 24.0 * n)
+    )
+    left, right, top, bottom = chart.plane
+    wide, high = (right - left) / n, (bottom - top) / n
+    for (i, j), count in np.ndenumerate(counts):
+        tip = f"true {names[i]}, predicted {names[j]}: {count:,} rows, {percent_text(share[i, j])} of this label"
+        chart.cell((left + j * wide, top + i * high, wide, high), float(share[i, j]), tip)
+        if count:
+            kind = "count strong" if share[i, j] > 0.5 else "count"
+            x, y = left + (j + 0.5) * wide - 1, top + (i + 0.5) * high + 4
+            template = '<text class="{kind}" x="{x}" y="{y}" text-anchor="middle">{count}</text>'
+            chart.add(template, kind=kind, x=x, y=y, count=f"{count:,}")
+    across, down = chart.across(-0.5, n - 0.5), chart.upwards(n - 0.5, -0.5)
+    short = [shortened_label(name, max(2, int(wide / LETTER))) for name in names]
+    chart.category_axis(across, short, "predicted")
+    for i, name in enumerate(names):
+        chart.text_beside(down(i), name)
+    chart.up_title("true")
+    return chart.render()
 
 
-def score_chart(predictions: Predictions, thresholds: Floats) -> go.Figure:
-    """The score of every row by its true rank, with the thresholds that cut it."""
+def score_chart(predictions: Predictions, thresholds: Floats) -> Markup:
+    """For every true rank how many rows have which score, those right below those wrong; and the thresholds."""
     assert predictions.score is not None
-    figure = go.Figure()
-    names = labels_of(predictions.classes)
-    random = np.random.default_rng(0)
-    chosen = random.permutation(len(predictions.score))[:POINTS]
-    chosen = chosen[np.argsort(predictions.true[chosen], kind="stable")]
-    spread = random.uniform(-0.3, 0.3, size=len(chosen))
-    for is_right, colour, name in ((True, RIGHT, "right"), (False, WRONG, "wrong")):
-        mine = (predictions.predicted[chosen] == predictions.true[chosen]) == is_right
-        rows = chosen[mine]
-        details = np.column_stack([predictions.numbers[rows], np.take(names, predictions.true[rows]),
-                                   np.take(names, predictions.predicted[rows])])  # fmt: skip
-        figure.add_scatter(
-            x=predictions.score[rows], y=predictions.true[rows] + spread[mine], mode="markers", name=name,
-            customdata=details, marker={"size": 5, "opacity": 0.6, "color": colour},
-            hovertemplate="row %{customdata[0]}: true %{customdata[1]}, predicted %{customdata[2]}"
-            "<br>score %{x:.3f}<extra></extra>",
-        )  # fmt: skip
-    for threshold in thresholds:
-        figure.add_vline(x=float(threshold), line={"width": 1.5, "dash": "dot", "color": ACCENT})
-    for place, text in _threshold_names(thresholds, names, 0.05 * float(np.ptp([*predictions.score, *thresholds]))):
-        figure.add_annotation(x=place, y=1.0, yref="paper", yanchor="bottom", showarrow=False, text=text,
-                              font={"size": 10})  # fmt: skip
-    figure.update_xaxes(title="score")
-    figure.update_yaxes(title="true label", tickmode="array", tickvals=list(range(len(names))), ticktext=names)
-    return figure
+    score, names = predictions.score, labels_of(predictions.classes)
+    low, high = float(min(score.min(), thresholds.min())), float(max(score.max(), thresholds.max()))
+    margin = 0.03 * (high - low) or 1.0
+    low, high = low - margin, high + margin
+    left = margin_for(names, 30)
+    units = (Chart("", left=left).across(low, high)(high) - left) / (high - low)
+    places = label_levels([float(value) for value in thresholds], names, units)
+    levels = 1 + max((level for *_, level in places), default=0)
+    top = 34.0 + 15 * levels
+    n = len(names)
+    chart = Chart("Scores by true label", left=left, top=top, height=top + max(230.0, 26.0 * n))
+    x = chart.across(low, high)
+    chart.x_axis(x, nice_ticks(low, high), "score")
+    chart.legend([("first", "right"), ("second", "wrong")])
+    _, _, above, bottom = chart.plane
+    row = (bottom - above) / n
+    edges = np.linspace(low, high, BINS + 1)
+    right = predictions.predicted == predictions.true
+    parts = [[(predictions.true == k) & (right == good) for good in (True, False)] for k in range(n)]
+    counts = np.array([[np.histogram(score[part], edges)[0] for part in both] for both in parts])
+    tallest = counts.sum(axis=1).max(axis=1)
+    for k, (good, bad) in enumerate(counts):
+        base, unit = bottom - k * row, 0.9 * row / max(1, int(tallest[k]))
+        total = int(good.sum() + bad.sum())
+        tip = f"true {names[k]}: {total:,} rows, {percent_text(float(good.sum()) / max(total, 1))} right"
+        for below, part, kind in ((np.zeros(BINS), good, "first"), (good, bad, "second")):
+            path = _steps([x(float(edge)) for edge in edges], base - unit * below, base - unit * (below + part))
+            chart.path(path, kind, tip)
+        chart.text_beside(base - row / 2, names[k])
+    starts = [30.0 + 15 * (levels - level) for *_, level in places]
+    for (place, *_), start in zip(places, starts, strict=True):
+        chart.add('<path class="threshold" d="M{x} {y}V{bottom}"/>', x=x(place), y=start + 3, bottom=bottom)
+    for (place, text, _), start in zip(places, starts, strict=True):
+        chart.add(
+            '<text class="tick over" x="{x}" y="{y}" text-anchor="middle">{t}</text>', x=x(place), y=start, t=text
+        )
+    chart.up_title("true label")
+    return chart.render()
 
 
-def _threshold_names(thresholds: Floats, names: list[str], distance: float) -> Iterator[tuple[float, str]]:
-    """Where to write which ranks a threshold separates: "1|2", or "1|2|3" for two that are closer than `distance`."""
-    start = 0
-    for k in range(1, len(thresholds) + 1):
-        if k == len(thresholds) or abs(thresholds[k] - thresholds[k - 1]) > distance:
-            yield float(np.mean(thresholds[start:k])), "|".join(names[start : k + 1])
-            start = k
+def label_levels(thresholds: Sequence[float], names: Sequence[str], units: float) -> list[tuple[float, str, int]]:
+    """Where to write which ranks a threshold separates, and how high, so that no label covers another.
+
+    units are those of the chart for 1 of the score. Where more than a few thresholds are in one place, one label names
+    the lowest and the highest rank; a label without a free place is left out.
+    """
+    order = sorted(range(len(thresholds)), key=lambda k: thresholds[k])
+    groups: list[list[int]] = []
+    for k in order:
+        is_near = bool(groups) and units * (thresholds[k] - thresholds[groups[-1][0]]) < ONE_PLACE
+        groups[-1].append(k) if is_near else groups.append([k])
+    found: list[tuple[float, str, int]] = []
+    ends: list[float] = []  # of the labels so far, by level
+    for group in groups:
+        parts = [[k] for k in group] if len(group) <= MOST_IN_A_PLACE else [group]
+        for part in parts:
+            between = " | " if len(part) == 1 else " … "
+            text = between.join(shortened_label(name, 8) for name in (names[min(part)], names[max(part) + 1]))
+            place, half = float(np.mean([thresholds[k] for k in part])), (LETTER * len(text) + 8) / units / 2
+            level = next((i for i, end in enumerate(ends) if end < place - half), len(ends))
+            found += [(thresholds[k], "", 0) for k in part if len(part) > 1]
+            found.append((place, text, level) if level < MOST_LEVELS else (place, "", 0))
+            if level < MOST_LEVELS:
+                ends[level : level + 1] = [place + half]
+    return found
 
 
-def rank_chart(predictions: Predictions) -> go.Figure:
+def _steps(edges: Sequence[float], lower: Any, upper: Any) -> str:
+    """The outline of a histogram: along its tops, and back along its bottoms."""
+    there = [f"{edges[i]:.1f} {upper[i]:.1f}H{edges[i + 1]:.1f}" for i in range(len(upper))]
+    back = [f"{edges[i + 1]:.1f} {lower[i]:.1f}H{edges[i]:.1f}" for i in reversed(range(len(lower)))]
+    return "M" + "L".join([*there, *back]) + "Z"
+
+
+def rank_chart(predictions: Predictions) -> Markup:
     """How many rows have each label, truly and by prediction."""
     names = labels_of(predictions.classes)
     confusion = predictions.evaluation.confusion
-    figure = go.Figure()
-    figure.add_bar(x=names, y=confusion.sum(axis=1), name="true", marker={"color": ACCENT})
-    figure.add_bar(x=names, y=confusion.sum(axis=0), name="predicted", marker={"color": SECOND})
-    figure.update_layout(barmode="group")
-    figure.update_xaxes(title="label", type="category")
-    figure.update_yaxes(title="rows")
-    return figure
+    most = float(max(confusion.sum(axis=1).max(), confusion.sum(axis=0).max()))
+    chart = Chart("Rows of every label, true and predicted", left=20 + LETTER * len(f"{most:,.0f}"), top=30)
+    chart.legend([("first", "true"), ("second", "predicted")])
+    y = chart.upwards(0, most)
+    chart.y_axis(y, nice_ticks(0, most, 4))
+    across = chart.across(-0.5, len(names) - 0.5)
+    wide = across(1) - across(0)
+    for k, name in enumerate(names):
+        sides = (
+            (confusion.sum(axis=1)[k], -0.4, "first", "true"),
+            (confusion.sum(axis=0)[k], 0.0, "second", "predicted"),
+        )
+        for count, shift, kind, what in sides:
+            box = (across(k + shift), y(float(count)), 0.38 * wide, y(0) - y(float(count)))
+            chart.bar(box, kind, f"{what} {name}: {count:,} rows")
+    chart.category_axis(across, [shortened_label(name, max(2, int(wide / LETTER))) for name in names], "label")
+    return chart.render()
 
 
-def convergence_chart(result: FitResult) -> go.Figure:
-    """Relative gap and violation over time, the end included."""
-    figure = go.Figure()
-    seconds = [look.seconds for look in result.history] + [result.seconds]
-    for name, colour in (("relative_gap", ACCENT), ("violation", SECOND)):
-        values = [getattr(look, name) for look in (*result.history, result)]
-        figure.add_scatter(
-            x=seconds, y=np.maximum(values, 1e-16), mode="lines+markers", name=name.replace("_", " "),
-            line={"color": colour}, hovertemplate="%{x:.2f} s: %{y:.2e}<extra></extra>",
-        )  # fmt: skip
-    figure.update_xaxes(title="seconds")
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
-    return figure
-
-
-def objective_chart(result: FitResult) -> go.Figure:
-    """The objective and the proven bound below it: the optimum is between the two."""
-    seconds = [look.seconds for look in result.history] + [result.seconds]
-    looks: list[Any] = [*result.history, result]
-    figure = go.Figure()
-    bounds = (("objective", [look.objective for look in looks]), ("proven bound", [x.objective - x.gap for x in looks]))
-    for (name, values), colour in zip(bounds, (ACCENT, THIRD), strict=True):
-        figure.add_scatter(x=seconds, y=values, mode="lines+markers", name=name, line={"color": colour},
-                           hovertemplate="%{x:.2f} s: %{y:.6g}<extra></extra>")  # fmt: skip
-    figure.update_xaxes(title="seconds")
-    later = looks[len(looks) // 4 :]  # the first looks are far off, and would stretch the axis
-    low, high = min(look.objective - look.gap for look in later), max(look.objective for look in later)
-    margin = 0.1 * (high - low) + 1e-9 * abs(high)
-    figure.update_yaxes(range=[low - margin, high + margin])
-    return figure
-
-
-def threshold_chart(result: FitResult, classes: NDArray[Any]) -> go.Figure:
-    """Where the thresholds were at every look."""
-    names = labels_of(classes)
-    seconds = [look.seconds for look in result.history]
-    paths = np.array([look.thresholds for look in result.history])
-    figure = go.Figure()
-    for k, path in enumerate(paths.T):
-        figure.add_scatter(x=seconds, y=path, mode="lines+markers", name=f"{names[k]} | {names[k + 1]}",
-                           hovertemplate="%{x:.2f} s: %{y:.4f}")  # fmt: skip
-    figure.update_xaxes(title="seconds")
-    figure.update_yaxes(title="threshold")
-    return figure
-
-
-def tuning_chart(search: dict[str, Any], stage: int) -> go.Figure:
-    """Mean scores of a stage of the search by C and gamma."""
-    here = search["stage"] == stage
-    smaller_is_better = not SCORERS[search["metric"]].greater_is_better
-    C, gamma = search["tried"]["C"][here], search["tried"]["gamma"][here]
-    columns, lines = np.unique(C), np.unique(gamma)
-    grid = np.full((len(lines), len(columns)), np.nan)
-    grid[np.searchsorted(lines, gamma), np.searchsorted(columns, C)] = search["score"][here]
-    heat = go.Heatmap(
-        z=grid, x=[short_number(value) for value in columns], y=[short_number(value) for value in lines],
-        colorscale="Viridis",
-        reversescale=smaller_is_better, colorbar={"title": search["metric"], "thickness": 12},
-        hovertemplate="C %{x}, gamma %{y}<br>%{z:.4f}<extra></extra>",
-    )  # fmt: skip
-    figure = go.Figure(heat)
-    figure.update_xaxes(title="C", type="category")
-    figure.update_yaxes(title="gamma", type="category")
-    return figure
-
-
-def region_chart(model: Any, predictions: Predictions, features: Floats, names: list[str]) -> go.Figure:
-    """The predicted rank over the plane of two features, with the rows on it."""
+def region_chart(model: Any, predictions: Predictions, features: Floats, names: Sequence[str]) -> Markup:
+    """The predicted rank over the plane of two features, with some rows on it."""
+    size = 80
     low, high = features.min(axis=0), features.max(axis=0)
     margin = 0.08 * np.maximum(high - low, 1e-12)
-    axes = [np.linspace(low[i] - margin[i], high[i] + margin[i], 120) for i in range(2)]
+    axes = [np.linspace(low[i] - margin[i], high[i] + margin[i], size) for i in range(2)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
     position = {label: rank for rank, label in enumerate(predictions.classes.tolist())}
-    ranks = np.array([position[label] for label in model.predict(grid).tolist()]).reshape(120, 120)
+    ranks = np.array([position[label] for label in model.predict(grid).tolist()]).reshape(size, size)
     labels = labels_of(predictions.classes)
-    figure = go.Figure(
-        go.Heatmap(z=ranks, x=axes[0], y=axes[1], colorscale="Viridis", opacity=0.55, hoverinfo="skip",
-                   colorbar={"tickvals": list(range(len(labels))), "ticktext": labels, "thickness": 12})
-    )  # fmt: skip
-    chosen = np.random.default_rng(0).permutation(len(features))[:POINTS]
-    figure.add_scatter(
-        x=features[chosen, 0], y=features[chosen, 1], mode="markers", showlegend=False,
-        text=np.take(labels, predictions.true[chosen]), hovertemplate="true %{text}<extra></extra>",
-        marker={"color": predictions.true[chosen], "colorscale": "Viridis", "size": 6, "line": {"width": 1}},
-    )  # fmt: skip
-    figure.update_xaxes(title=escape(names[0]))
-    figure.update_yaxes(title=escape(names[1]))
-    return figure
-
-
-def labels_of(classes: NDArray[Any]) -> list[str]:
-    """Labels as text that Plotly shows as it is."""
-    return [escape(str(label)) for label in classes.tolist()]
+    chart = Chart("Predicted labels over two features", left=52)
+    x, y = (
+        scale(float(axis[0]), float(axis[-1])) for scale, axis in zip((chart.across, chart.upwards), axes, strict=True)
+    )
+    left, right, top, bottom = chart.plane
+    wide, tall = (right - left) / size, (bottom - top) / size
+    for i, row in enumerate(ranks):
+        starts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), size]
+        for start, end in pairwise(starts):
+            template = '<rect fill="{c}" fill-opacity="0.5" x="{x}" y="{y}" width="{w}" height="{h}"/>'
+            x0, y0 = left + start * wide, bottom - (i + 1) * tall
+            colour = rank_colour(int(row[start]), len(labels))
+            chart.add(template, c=colour, x=x0, y=y0, w=(end - start) * wide, h=tall + 0.3)
+    for number in np.random.default_rng(0).permutation(len(features))[:DOTS]:
+        rank = int(predictions.true[number])
+        place = x(float(features[number, 0])), y(float(features[number, 1]))
+        chart.sample(*place, rank_colour(rank, len(labels)), f"true {labels[rank]}")
+    chart.x_axis(x, nice_ticks(float(axes[0][0]), float(axes[0][-1])), shortened_label(str(names[0]), 40))
+    chart.y_axis(y, nice_ticks(float(axes[1][0]), float(axes[1][-1])), shortened_label(str(names[1]), 30))
+    return chart.render()

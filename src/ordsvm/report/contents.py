@@ -20,10 +20,29 @@ LETTERS = 160  # of a cell
 
 
 @dataclass(frozen=True, eq=False)
+class Training:
+    """Rows and labels that a model was trained on."""
+
+    rows: Any
+    labels: NDArray[Any]
+
+    def take(self, which: Ints) -> Training:
+        rows = self.rows.iloc[which] if hasattr(self.rows, "iloc") else self.rows[which]
+        return Training(rows, self.labels[which])
+
+    def some(self, most: int) -> Training:
+        """At most so many of the rows, drawn at random."""
+        if len(self.labels) <= most:
+            return self
+        return self.take(np.sort(np.random.default_rng(0).permutation(len(self.labels))[:most]))
+
+
+@dataclass(frozen=True, eq=False)
 class Predictions:
     """A model's predictions for rows whose labels are known.
 
     score is None where a machine gives more than one number a row. numbers are those of the rows in the file, from 1.
+    training holds the rows that the model was trained on, where they are at hand.
     """
 
     evaluation: Evaluation
@@ -34,10 +53,16 @@ class Predictions:
     numbers: Ints
     rows: Any
     about: str
+    training: Training | None = None
 
     @property
     def classes(self) -> NDArray[Any]:
         return self.evaluation.classes
+
+    @property
+    def distance(self) -> Floats:
+        """In ranks, of every prediction from the true label."""
+        return np.abs(self.predicted - self.true).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -116,9 +141,12 @@ def _mistake(predictions: Predictions, i: int, cost: float) -> Mistake:
 def _cells(rows: Any, i: int) -> dict[str, str]:
     if not hasattr(rows, "columns"):
         return {}
-    return {str(name): _short(rows[name].iloc[i]) for name in list(rows.columns)[:CELLS]}
+    return {str(name): short_cell(rows[name].iloc[i]) for name in list(rows.columns)[:CELLS]}
 
 
-def _short(cell: Any) -> str:
+def short_cell(cell: Any) -> str:
+    """A cell for a reader; a missing one is a dash."""
+    if cell is None or type(cell).__name__ == "NAType" or cell != cell:
+        return "–"
     text = f"{cell:.6g}" if isinstance(cell, float) else str(cell)
     return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ordsvm.estimators.linear import LinearMachine
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 from ordsvm.report.contents import Mistake, Predictions, costly_mistakes, costs_of
-from ordsvm.result import FitResult
+from ordsvm.report.words import percent_text
 from ordsvm.thresholds import RANK_RULES, rank_rule_of
 
 
@@ -31,11 +32,13 @@ class Metric(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """The sentences about the certificate: up to the gap, the gap, and what follows."""
+    """The sentences about the certificate: up to the gap, the gap, what follows, and when training ends."""
 
     before: str
     gap: str
     after: str
+    rule: str
+    no_chart: str
 
 
 class Stage(NamedTuple):
@@ -74,7 +77,7 @@ def headline(machine: Any, predictions: Predictions | None) -> list[Figure]:
         figures.append(Figure("mean absolute error in ranks", f"{error.value:.3f}", interval))
         figures.append(Figure("right", f"{right:.1%}", f"at most one rank off: {near:.1%}"))
     result = machine.result_
-    gap = f"≤ {100 * result.relative_gap:.2g} %"
+    gap = f"≤ {percent_text(result.relative_gap)}".replace("≤ less than", "<")
     return [*figures, Figure("from the best possible objective", gap, f"proven; {result.status}")]
 
 
@@ -111,13 +114,18 @@ def mistakes(machine: Any, predictions: Predictions | None) -> Mistakes | None:
     )
 
 
-def proof(result: FitResult) -> Proof:
+def proof(machine: Any) -> Proof:
+    result = machine.result_
     return Proof(
         f"The objective is {result.objective:.6g}, and the dual solution proves that no model of this kind gets below "
         f"{result.objective - result.gap:.6g}",
-        f"the gap is {result.gap:.3g}, {100 * result.relative_gap:.2g} % of the objective",
+        f"the gap is {result.gap:.3g}, {percent_text(result.relative_gap)} of the objective",
         f"Largest violation of the optimality conditions: {result.violation:.2g}. Status: {result.status}, after "
         f"{result.seconds:.2f} s and {result.n_iter:,} steps of {result.solver}.",
+        "Training ends when the gap falls to the tolerance; the violation is shown beside it."
+        if isinstance(machine, LinearMachine)
+        else "Training ends when both fall to the tolerance.",
+        f"Training took {result.seconds:.2f} s, too short for a chart of its progress.",
     )
 
 

@@ -1,41 +1,21 @@
 "use strict";
-// Charts take their colours from the page, so that they follow light and dark.
-function theme() {
-  const style = getComputedStyle(document.documentElement);
-  const of = (name) => style.getPropertyValue(name).trim();
-  return { ink: of("--ink"), line: of("--line"), card: of("--card") };
-}
-
-function themed(layout) {
-  const { ink, line, card } = theme();
-  const axis = { gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true };
-  const copy = { ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, size: 12 } };
-  copy.margin = { l: 50, r: 10, t: 40, b: 44 };
-  copy.legend = { orientation: "h", y: 1.07, yanchor: "bottom", x: 0 };
-  copy.hoverlabel = { bgcolor: card, bordercolor: line, font: { color: ink } };
-  for (const key of ["xaxis", "yaxis"]) copy[key] = { ...layout[key], ...axis };
-  return copy;
-}
-
-const figures = JSON.parse(document.getElementById("figures").textContent);
-
-// Numbers on a heat map are written on the page's background where a cell is pale.
-function traces(figure) {
-  return figure.data.map((trace) => (trace.texttemplate ? { ...trace, textfont: { color: theme().ink } } : trace));
-}
-
-function drawAll() {
-  for (const [name, figure] of Object.entries(figures)) {
-    const place = document.getElementById(name);
-    Plotly.react(place, traces(figure), themed(figure.layout), { responsive: true, displaylogo: false, displayModeBar: false });
-  }
-}
-
+// Colours of the charts are those of the style, so that they follow light and dark by themselves.
 function switchTheme() {
   const root = document.documentElement;
   const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";
-  drawAll();
+}
+
+// What a mark of a chart stands for, beside the pointer or the finger.
+function showTip(event) {
+  const tip = document.getElementById("tip");
+  const mark = event.target.closest("[data-tip]");
+  tip.hidden = mark === null;
+  if (mark === null) return;
+  tip.textContent = mark.dataset.tip;
+  const left = Math.min(event.pageX + 12, scrollX + document.documentElement.clientWidth - tip.offsetWidth - 8);
+  tip.style.left = `${Math.max(left, scrollX + 4)}px`;
+  tip.style.top = `${event.pageY + 14}px`;
 }
 
 // A click on a heading sorts by that column, a second one the other way round.
@@ -53,9 +33,9 @@ function sortBy(heading) {
 }
 
 document.querySelector("button.theme").addEventListener("click", switchTheme);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+document.addEventListener("pointermove", showTip);
+document.addEventListener("pointerdown", showTip);
 for (const button of document.querySelectorAll("th button")) {
   button.addEventListener("click", () => sortBy(button.closest("th")));
 }
-drawAll();
-document.documentElement.dataset.drawn = "true";
+document.documentElement.dataset.ready = "true";

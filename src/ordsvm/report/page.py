@@ -1,8 +1,7 @@
-"""Makes the page: an auto-escaping template with what facts.py and charts.py say about a model, with Plotly in it."""
+"""Makes the page: an auto-escaping template with what facts, reasons, checks and charts say about a model."""
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
@@ -11,10 +10,13 @@ from typing import Any
 
 from ordsvm.report import facts
 from ordsvm.report.contents import Predictions
+from ordsvm.report.findings import findings_section
 
 
-def report_page(model: Any, machine: Any, title: str, predictions: Predictions | None = None) -> str:
-    """Make one HTML page about a model, with interactive charts, that needs no network.
+def report_page(
+    model: Any, machine: Any, title: str, predictions: Predictions | None = None, seconds: float = 20.0
+) -> str:
+    """Make one HTML page about a model, with charts, that needs no network.
 
     Parameters
     ----------
@@ -26,6 +28,8 @@ def report_page(model: Any, machine: Any, title: str, predictions: Predictions |
         The title of the page.
     predictions : Predictions or None, default=None
         Predictions of rows with known labels, where there are any.
+    seconds : float, default=20.0
+        Time for the learning curve; 0 leaves it out.
 
     Returns
     -------
@@ -35,7 +39,7 @@ def report_page(model: Any, machine: Any, title: str, predictions: Predictions |
     Raises
     ------
     ImportError
-        Where plotly or Jinja2 is not installed.
+        Where Jinja2 is not installed.
 
     See Also
     --------
@@ -58,7 +62,9 @@ def report_page(model: Any, machine: Any, title: str, predictions: Predictions |
     >>> page.startswith("<!doctype html>"), "<h1>Sizes</h1>" in page
     (True, True)
     """
-    charts, template, trusted = _charts(), _template(), _trusted_files()
+    template, trusted = _template(), _trusted_files()
+    from ordsvm.report import charts, sections
+
     figures = charts.all_charts(model, machine, predictions)
     return template.render(
         title=title,
@@ -66,10 +72,13 @@ def report_page(model: Any, machine: Any, title: str, predictions: Predictions |
         headline=facts.headline(machine, predictions),
         metrics=facts.metrics(predictions),
         mistakes=facts.mistakes(machine, predictions),
-        proof=facts.proof(machine.result_),
+        findings=findings_section(model, predictions),
+        proof=facts.proof(machine),
         tuning=facts.tuning(model),
         card=facts.card(model, machine),
-        figures={name: json.loads(figure.to_json()) for name, figure in figures.items()},
+        why=sections.why(model, predictions),
+        trust=sections.trust(model, predictions, seconds),
+        figures=figures,
         policy=content_policy(trusted["programs"]),
         **trusted,
     )
@@ -85,14 +94,10 @@ def content_policy(programs: Iterable[str]) -> str:
 
 
 def _trusted_files() -> dict[str, Any]:
-    """Styles and programs, which the page holds as they are: files of this package, and Plotly."""
+    """The style and the program, which the page holds as they are: files of this package."""
     from markupsafe import Markup
-    from plotly.offline import get_plotlyjs
 
-    return {
-        "style": Markup(_text("page.css")),
-        "programs": [Markup(get_plotlyjs()), Markup(_text("page.js"))],
-    }
+    return {"style": Markup(_text("page.css")), "programs": [Markup(_text("page.js"))]}
 
 
 def _text(name: str) -> str:
@@ -106,11 +111,3 @@ def _template() -> Any:
         raise ImportError("The report needs Jinja2: pip install 'ordsvm[report]'.") from None
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
     return environment.from_string(_text("page.html.jinja"))
-
-
-def _charts() -> Any:
-    try:
-        from ordsvm.report import charts
-    except ImportError:
-        raise ImportError("The report needs plotly: pip install 'ordsvm[report]'.") from None
-    return charts

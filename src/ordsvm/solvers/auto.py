@@ -186,7 +186,7 @@ def is_auto(solver: object) -> bool:
 
 def trains_on_full_kernel(solvers: list[Any], kernel: Kernel) -> bool:
     """Whether a search trains by the solver that has all of K in memory (`solvers/kernel/full_kernel.py`): where the
-    choice is left to "auto" throughout, but not for the sigmoid, which is not positive semidefinite: there the answer
+    choice is left to "auto" throughout, but not for a kernel that is not positive semidefinite: there the answer
     depends on the solver."""
     return all(map(is_auto, solvers)) and kernel.positive_semidefinite
 
@@ -212,6 +212,9 @@ def auto(work: Work) -> Any:
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable
     kernel, whatever the size of the problem, a few at a time by Block, which outweighs that the others need fewer.
+
+    Narrower vectors slow down both: Block stays the faster one with AVX2 and without (`python -m benchmarks isa`), so
+    that the rules are the same for all processors.
 
     Milliseconds of whole fits by Block / by the other one (GCD for SVOR, else SMO) at tol = 1e-3 on two cores with
     AVX-512, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never takes more than 1.22 times what

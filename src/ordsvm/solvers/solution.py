@@ -24,11 +24,14 @@ class Solution:
         The weights β.
     thresholds : ndarray of shape (n_thresholds,)
         The thresholds b.
+    score : ndarray of shape (n_samples,) or None, default=None
+        The scores Kβ of the samples, where the solver has left them.
     """
 
     result: FitResult
     beta: Floats
     thresholds: Floats
+    score: Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -71,5 +71,5 @@ def confusion_table(found: Evaluation) -> RichTable:
 
 
 def _cell(count: int, distance: int) -> str:
-    style = {0: "bold green", 1: "yellow"}.get(distance, "red")
+    style = {0: "bold blue", 1: "default"}.get(distance, "dark_orange3")  # told apart by all readers
     return f"[{style}]{count:,}[/{style}]" if count else "[dim]·[/dim]"

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -10,13 +11,16 @@ from ordsvm.cli.data import Format, Json, ModelFile, Where, conditions, target_l
 from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.models import evaluation_rows, load_model, rows_for, scores_of
 from ordsvm.cli.output import out, print_json
-from ordsvm.data.frames import TableModel, read
+from ordsvm.data.frames import Table, TableModel, read
 from ordsvm.files import replacing, require_writable
 from ordsvm.report import report_page
-from ordsvm.report.contents import Predictions, predictions_for
+from ordsvm.report.contents import Predictions, Training, predictions_for
 
 Data = Annotated[str | None, typer.Argument(metavar="[DATA]", help="Rows with labels to evaluate the model on.")]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the page goes.")]
+CurveSeconds = Annotated[
+    float, typer.Option("--curve-seconds", min=0.0, help="Time for the learning curve; 0 leaves it out.")
+]
 
 
 def report(
@@ -25,21 +29,22 @@ def report(
     output: Output = "report.html",
     where: Where = [],  # noqa: B006 (Typer copies it)
     format: Format = None,
+    curve_seconds: CurveSeconds = 20.0,
     json: Json = False,
 ) -> None:
-    """Write one HTML page about a model: metrics, interactive charts, the most costly mistakes, and the proof."""
+    """Write one HTML page about a model: how good it is, why it predicts what it does, and when not to trust it."""
     fitted = load_model(model)
     require_writable(output)
     predictions = None if data is None else _predictions(fitted, data, where, format)
     machine = inner_machine(fitted)
     title = f"{os.path.basename(model)}: {type(machine).__name__}"
-    page = report_page(fitted, machine, title, predictions)
+    page = report_page(fitted, machine, title, predictions, curve_seconds)
     with replacing(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
     if json:
         print_json({"output": output, "bytes": os.path.getsize(output)})
     else:
-        out.print(f"The report is in {output} ({os.path.getsize(output) / 1e6:.1f} MB). Open it in any browser.")
+        out.print(f"The report is in {output} ({os.path.getsize(output) / 1e3:,.0f} kB). Open it in any browser.")
 
 
 def _predictions(model: TableModel, data: str, where: list[str], format: str | None) -> Predictions:
@@ -47,5 +52,21 @@ def _predictions(model: TableModel, data: str, where: list[str], format: str | N
     table, which, numbers = evaluation_rows(model, whole, conditions(where))
     rows = rows_for(model, table)
     labels = table.labels if table.labels is not None else target_labels(table, model.target)
-    shown = rows[[column.name for column in model.encoder_.columns_]] if model.encoder_ is not None else rows
-    return predictions_for(model, shown, labels, np.asarray(numbers), which, scores_of(model, rows))
+    made = predictions_for(model, _shown(model, rows), labels, np.asarray(numbers), which, scores_of(model, rows))
+    return replace(made, training=_training(model, whole))
+
+
+def _shown(model: TableModel, rows: Any) -> Any:
+    """The columns that the model reads."""
+    return rows[[column.name for column in model.encoder_.columns_]] if model.encoder_ is not None else rows
+
+
+def _training(model: TableModel, table: Table) -> Training | None:
+    """The rows that the model was trained on, where this is their file and it is clear which they are."""
+    held_out = np.asarray(model.about_.get("held_out", []), dtype=np.int64)
+    is_same = model.about_.get("data_sha256") == table.fingerprint
+    if not is_same or not len(held_out) or model.about_.get("n_rows") != len(table) - len(held_out):
+        return None
+    part = table.take(np.setdiff1d(np.arange(len(table)), held_out))
+    labels = part.labels if part.labels is not None else target_labels(part, model.target)
+    return Training(_shown(model, part.rows), np.asarray(labels))

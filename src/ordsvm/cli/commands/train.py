@@ -11,12 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.cli.data import DataOptions, Json
+from ordsvm.cli.findings import findings_list, findings_of_training, in_file, plain
 from ordsvm.cli.machines import inner_machine, set_callback
 from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import Interrupted, err, note, out, print_json
 from ordsvm.cli.summary import summarise, summary_table
 from ordsvm.cli.training import TrainingJob, TrainOptions, finish, prepare
 from ordsvm.data.frames import TableModel
+from ordsvm.findings import ModelWarning
 from ordsvm.progress import ProgressLine
 
 Calibrate = Annotated[bool, typer.Option("--calibrate", help="Learn probabilities too, out of 5 folds.")]
@@ -40,11 +42,13 @@ def train(
         if options.checkpoint is not None:
             raise Interrupted(f"Interrupted: the same command goes on from {options.checkpoint!r}.")
         raise Interrupted("Interrupted: nothing was written; with --keep-partial the model so far is kept.")
-    held_out = finish(fitted, job, options.output)
+    found = findings_of_training(fitted, job)
+    held_out = finish(fitted, job, options.output, findings=in_file(found))
     if json:
-        print_json(summarise(fitted, held_out) | {"output": options.output})
+        print_json(summarise(fitted, held_out) | {"output": options.output, "findings": plain(found)})
     else:
         out.print(summary_table(fitted, held_out, options.output))
+        out.print(findings_list(found))
     if stopped:
         raise Interrupted(f"Interrupted: the model as far as it got is in {options.output!r}.")
 
@@ -61,7 +65,8 @@ def fit(model: TableModel, job: TrainingJob, checkpoint: str | None) -> tuple[Ta
             model.fit(rows, labels, checkpoint=checkpoint)
     set_callback(model.machine, None)
     for warning in caught:
-        if not (was_stopped() and issubclass(warning.category, ConvergenceWarning)):
+        is_expected = was_stopped() and issubclass(warning.category, ConvergenceWarning)
+        if not is_expected and not issubclass(warning.category, ModelWarning):  # which is among the findings
             note(str(warning.message))
     return model, was_stopped()
 

@@ -12,14 +12,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from ordsvm.cli.data import DataOptions, Json, TrainingData
+from ordsvm.cli.findings import findings_list, findings_of_training, in_file, plain
 from ordsvm.cli.heat import heat_map
 from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import err, note, out, print_json
 from ordsvm.cli.summary import summarise, summary_table
 from ordsvm.cli.training import TrainingJob, TrainOptions, finish, prepare
 from ordsvm.data.frames import TableModel
+from ordsvm.findings import Findings
 from ordsvm.metrics import SCORERS
 from ordsvm.model_selection import OrdinalSearchCV
+from ordsvm.model_selection.remarks import edges_of_search
 
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Of the cross-validation.")]
 Metric = Annotated[str, typer.Option("--metric", metavar="NAME", help=f"What to choose by: {', '.join(SCORERS)}.")]
@@ -45,14 +48,17 @@ def tune(
     search = searched(job, folds, metric, jobs, options.checkpoint)
     fitted = winner(search, job.data, data_options.target)
     tried = tuning(search, metric)
-    held_out = finish(fitted, job, options.output, tuning=tried)
+    found = Findings([*findings_of_training(fitted, job), *edges_of_search(search)])
+    held_out = finish(fitted, job, options.output, tuning=tried, findings=in_file(found))
     if json:
-        print_json(summarise(fitted, held_out) | {"output": options.output, "tuning": tried})
+        summary = summarise(fitted, held_out) | {"output": options.output, "tuning": tried}
+        print_json(summary | {"findings": plain(found)})
         return
     for picture in heat_maps(tried):
         out.print(picture)
         out.print()
     out.print(summary_table(fitted, held_out, options.output))
+    out.print(findings_list(found))
 
 
 def check_metric(name: str) -> None:
@@ -97,9 +103,9 @@ def searched(job: TrainingJob, folds: int, metric: str, jobs: int, checkpoint: s
         with parallel_config("threading"), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             search.fit(rows, labels, checkpoint=checkpoint)
-    limited = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-    if limited:
-        note(f"{limited} fits met a limit before they converged; the winner's own proof is below.")
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning):
+            note(str(warning.message))
     return search
 
 

@@ -8,19 +8,28 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ordsvm.conventions import linked
 from ordsvm.data.frames.columns import CategoryColumn, Column, NumberColumn, TextColumn, learn_column, plain_numbers
 from ordsvm.data.frames.reading import TableError
 
 MANY = 1000  # features of names; from here on rows are sparse, as they are with text
 
 
+def _require_columns(X: Any) -> None:
+    if not hasattr(X, "columns") or not hasattr(X, "iloc"):
+        raise TableError(f"A {type(X).__name__} has no named columns: give a pandas data frame.")
+
+
 def _dense(block: Any) -> Any:
     return block.toarray() if sp.issparse(block) else block
 
 
+@linked
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Features of the columns of a pandas data frame.
 
@@ -51,7 +60,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> frame = pd.DataFrame({"size": [1.0, 3.0], "colour": ["red", "blue"]})
     >>> encoder = TableEncoder().fit(frame)
     >>> encoder.get_feature_names_out()
-    ['size', 'colour=blue', 'colour=red']
+    array(['size', 'colour=blue', 'colour=red'], dtype=object)
     >>> encoder.transform(frame)
     array([[-1.,  0.,  1.],
            [ 1.,  1.,  0.]])
@@ -62,6 +71,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __init__(self, text: Sequence[str] = ()) -> None:
         self.text = text
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns."""
+        return np.array([column.name for column in self.columns_], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        return len(self.columns_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        tags.input_tags.two_d_array = False  # but a data frame
+        return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn about every column of a data frame.
@@ -83,6 +108,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         TableError
             Where a column is missing, or holds dates, or too many different names.
         """
+        _require_columns(X)
         missing = [name for name in self.text if name not in X.columns]
         if missing:
             raise TableError(f"There is no column {missing[0]!r}: the columns are {', '.join(map(str, X.columns))}.")
@@ -96,7 +122,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         )
         n_names = sum(len(column.values) for column in self.columns_ if isinstance(column, CategoryColumn))
         self.sparse_ = n_names >= MANY or any(isinstance(column, TextColumn) for column in self.columns_)
-        if not self.get_feature_names_out():
+        if not len(self.get_feature_names_out()):
             raise TableError("The columns hold nothing to learn from: all of their cells are empty.")
         return self
 
@@ -119,6 +145,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Where a column is missing, or a cell of a column of numbers is none.
         """
         check_is_fitted(self)
+        _require_columns(X)
         missing = [column.name for column in self.columns_ if column.name not in X.columns]
         if missing:
             raise TableError(
@@ -147,7 +174,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             blocks.append(((cells - mean[:, np.newaxis]) / deviation[:, np.newaxis]).T)
         return blocks
 
-    def get_feature_names_out(self, input_features: Any = None) -> list[str]:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return a name for every feature.
 
         Parameters
@@ -157,7 +184,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        list of str
+        ndarray of str
             The names.
         """
-        return [name for column in self.columns_ for name in column.feature_names()]
+        check_is_fitted(self)
+        return np.array([name for column in self.columns_ for name in column.feature_names()], dtype=object)

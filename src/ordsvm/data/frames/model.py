@@ -7,10 +7,12 @@ from typing import Any, Self
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats
+from ordsvm.conventions import linked, share_of_right_labels
 from ordsvm.data.frames.encoder import TableEncoder
 from ordsvm.data.frames.reading import TableError, import_pandas
 
@@ -19,6 +21,7 @@ def _machine_has(name: str) -> Any:
     return available_if(lambda model: hasattr(getattr(model, "machine_", model.machine), name))
 
 
+@linked
 class TableModel(ClassifierMixin, BaseEstimator):
     """A model that predicts from the columns of a data frame, or from the rows of an svmlight file.
 
@@ -43,7 +46,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
     See Also
     --------
     TableEncoder : The encoder by itself.
-    sklearn.pipeline.Pipeline : Steps of any kind, which a model file does not hold.
+    sklearn.pipeline.Pipeline : Steps of any kind; model files hold the standard ones.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
     """
 
     about_: dict[str, Any]
+    score = share_of_right_labels
 
     def __init__(self, machine: Any, encoder: TableEncoder | None = None, target: str = "") -> None:
         self.machine = machine
@@ -95,6 +99,24 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """The labels, lowest first."""
         check_is_fitted(self)
         return self.machine_.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns, or of features where there is no encoder."""
+        return int((self.machine_ if self.encoder_ is None else self.encoder_).n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns, where there is an encoder."""
+        return (self.machine_ if self.encoder_ is None else self.encoder_).feature_names_in_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.encoder is None:
+            tags.input_tags = get_tags(self.machine).input_tags
+        else:
+            tags.input_tags = get_tags(self.encoder).input_tags
+        return tags
 
     def features(self, X: Any) -> Any:
         """Make the features that the classifier is given.

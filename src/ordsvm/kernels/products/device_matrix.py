@@ -39,7 +39,7 @@ class DeviceMatrix(KernelMatrix):
         columns = self._products.rows(self._library.index(support))
         rows = self._products.first(len(beta))
         score = np.empty(len(beta))
-        score[self._order] = self._library.host(
-            self._products.exact_product(rows, columns, self._library.array(weights[support]))
-        )
+        with self._library.current():
+            made = self._products.exact_product(rows, columns, self._library.array(weights[support]))
+            score[self._order] = self._library.host(made)
         return score

@@ -8,6 +8,7 @@ CHUNK columns are float32, sums of these float64. Exact products: float64 throug
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ MOST_RESIDENT = 128  # features of a tile of rows that stay in registers
 FEATURES_AT_A_TIME = 64  # where there are more
 CHUNK = 4096  # columns summed in float32
 LARGEST_HALF = 1000.0  # to which features are scaled: products of two stay within float16's range of precision
+LEAST_SQUARE = 8192  # samples of a square part of K from which on only half of it is computed
 BLOCKS_WANTED = 132 * 16  # programs that fill a GPU
 
 
@@ -52,7 +54,7 @@ def _add_products(sums, x_high, x_low, y_high, y_low):
     return tl.dot(x_low, y_high, sums)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_rows", "n_columns"])
 def _gaussian_by_products(
     X_HIGH, X_LOW, X_NORM, Y_HIGH, Y_LOW, Y_NORM, V, OUT, n_rows, n_columns, chunk, scale,
     FIRST: tl.constexpr, SECOND: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
@@ -89,12 +91,12 @@ def _gaussian_by_products(
                 yh, yl = _column_tile(Y_HIGH, Y_LOW, FIRST, j, column_there, SECOND, stride)
                 inner = _add_products(inner, x2h, x2l, yh, yl)
         y_norm = tl.load(Y_NORM + j, mask=column_there, other=0.0)
-        v = tl.load(V + j, mask=column_there, other=0.0)
+        v = tl.load(V + j, mask=column_there, other=0.0).to(tl.float32)
         total += tl.exp2(tl.minimum(inner * scale - x_norm[:, None] - y_norm[None, :], 0.0)) * v[None, :]
     tl.atomic_add(OUT + i, tl.sum(total, 1).to(tl.float64), mask=row_there)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_rows", "n_columns"])
 def _gaussian_by_differences(
     X, x_stride, Y, y_stride, V, OUT, n_rows, n_columns, chunk,
     FEATURES: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
@@ -114,12 +116,12 @@ def _gaussian_by_differences(
             y = tl.load(Y + feature * y_stride + j, mask=column_there, other=0.0)
             difference = x[:, None] - y[None, :]
             distance += difference * difference
-        v = tl.load(V + j, mask=column_there, other=0.0)
+        v = tl.load(V + j, mask=column_there, other=0.0).to(tl.float32)
         total += tl.exp2(-distance) * v[None, :]
     tl.atomic_add(OUT + i, tl.sum(total, 1).to(tl.float64), mask=row_there)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_rows", "n_columns"])
 def _gaussian_exact(
     X, X_NORM, Y, Y_NORM, V, OUT, n_rows, n_columns, chunk,
     FIRST: tl.constexpr, SECOND: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
@@ -161,6 +163,17 @@ def _gaussian_exact(
     tl.atomic_add(OUT + i, tl.sum(total, 1), mask=row_there)
 
 
+class GatheredRows:
+    """`Rows` whose forms are gathered once a fast product reads them: exact ones have their own."""
+
+    def __init__(self, products: FusedGaussianProducts, which: Array) -> None:
+        self._products, self.which, self.size = products, which, len(which)
+
+    @cached_property
+    def forms(self) -> tuple[Array, ...]:
+        return self._products.gathered(self.which)
+
+
 class FusedGaussianProducts(GaussianProducts):
     """The Gaussian kernel, fused."""
 
@@ -173,6 +186,7 @@ class FusedGaussianProducts(GaussianProducts):
         self._padded = torch.nn.functional.pad(self.samples[:, :-1], (0, padded - n_features))
         self._norm = -self.samples[:, -1].contiguous()
         self._by_differences = n_features <= FEW_FEATURES
+        self.kind = n_features if self._by_differences else (self._first, self._second, self._wide)
         if self._by_differences:
             self._forms: tuple[Array, ...] = ((scaled / math.sqrt(2)).T.to(torch.float32).contiguous(),)
             return
@@ -185,10 +199,13 @@ class FusedGaussianProducts(GaussianProducts):
         norm = (0.5 * (scaled * scaled).sum(1)).to(torch.float32)
         self._forms = (high, low, norm)
 
-    def rows(self, which: Array) -> Rows:
+    def rows(self, which: Array) -> Any:
+        return GatheredRows(self, which)
+
+    def gathered(self, which: Array) -> tuple[Array, ...]:
         if self._by_differences:
-            return Rows(which, len(which), (self._forms[0][:, which].contiguous(),))
-        return Rows(which, len(which), tuple(form[which] for form in self._forms))
+            return (self._forms[0][:, which].contiguous(),)
+        return tuple(form[which] for form in self._forms)
 
     def first(self, size: int) -> Rows:
         if self._by_differences:
@@ -197,25 +214,33 @@ class FusedGaussianProducts(GaussianProducts):
 
     def product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         out = self.library.zeros(rows.size)
+        self.add_product(rows, columns, values, out)
+        return out
+
+    def add_product(self, rows: Rows, columns: Rows, values: Array, out: Array) -> None:
         if columns.size == 0 or rows.size == 0:
-            return out
+            return
+        if rows is columns and rows.size >= LEAST_SQUARE and not (self._by_differences or self._wide):
+            from ordsvm.kernels.products.fused_square import add_square_product
+
+            self.n_values += rows.size * (rows.size + 1) // 2
+            add_square_product(rows.forms, values, out, self._scale, (self._first, self._second))
+            return
         self.n_values += rows.size * columns.size
-        weights = values.to(torch.float32)
         if self._by_differences:
             x, y = rows.forms[0], columns.forms[0]
             grid, chunk = _grid(rows.size, columns.size, 64, CHUNK, 64)
             _gaussian_by_differences[grid](
-                x, x.stride(0), y, y.stride(0), weights, out, rows.size, columns.size, chunk,
+                x, x.stride(0), y, y.stride(0), values, out, rows.size, columns.size, chunk,
                 FEATURES=x.shape[0], ROWS=64, COLUMNS=64, num_warps=8, num_stages=2,
             )  # fmt: skip
         else:
             grid, chunk = _grid(rows.size, columns.size, 128, CHUNK, 32)
             _gaussian_by_products[grid](
-                *rows.forms, *columns.forms, weights, out, rows.size, columns.size, chunk, self._scale,
+                *rows.forms, *columns.forms, values, out, rows.size, columns.size, chunk, self._scale,
                 FIRST=self._first, SECOND=self._second, WIDE=self._wide,
                 ROWS=128, COLUMNS=32, num_warps=4, num_stages=4,
             )  # fmt: skip
-        return out
 
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         out = self.library.zeros(rows.size)

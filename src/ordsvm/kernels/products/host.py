@@ -28,8 +28,11 @@ class KernelProducts(Protocol):
     def product(self, rows: Any, columns: Any, values: Array) -> Array:
         """K[rows, columns] @ values, as precise as is fast."""
 
+    def add_product(self, rows: Any, columns: Any, values: Array, out: Array) -> None:
+        """The same, added to `out`."""
+
     def exact_product(self, rows: Any, columns: Any, values: Array) -> Array:
-        """The same in float64 throughout."""
+        """`product` in float64 throughout."""
 
     def part(self, rows: Array, columns: Array) -> Array:
         """K[rows, columns] in float64."""
@@ -67,6 +70,9 @@ class HostProducts:
         return out
 
     exact_product = product
+
+    def add_product(self, rows: Ints, columns: Ints, values: Array, out: Array) -> None:
+        out += self.product(rows, columns, values)
 
     def part(self, rows: Ints, columns: Ints) -> Array:
         self.n_values += len(rows) * len(columns)

@@ -49,6 +49,10 @@ class TorchProducts(ABC):
     def product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         return self.exact_product(rows, columns, values)
 
+    def add_product(self, rows: Rows, columns: Rows, values: Array, out: Array) -> None:
+        """`product`, added to `out`."""
+        out += self.product(rows, columns, values)
+
     @abstractmethod
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array: ...
 
@@ -81,26 +85,30 @@ class TiledProducts(TorchProducts):
             return self.library.zeros(rows.size)
         self.n_values += rows.size * columns.size
         left, right = self.samples[rows.which], self.samples[columns.which]
-        return self._in_tiles(left, right, lambda tile: tile @ values)
+        return self._in_tiles(left, right, lambda tile: tile @ values, (len(left),))
 
     def part(self, rows: Array, columns: Array) -> Array:
         self.n_values += len(rows) * len(columns)
-        return self._in_tiles(self.samples[rows], self.samples[columns], lambda tile: tile)
+        return self._in_tiles(self.samples[rows], self.samples[columns], lambda tile: tile, (len(rows), len(columns)))
 
-    def _in_tiles(self, left: Array, right: Array, use: Callable[[Array], Array]) -> Array:
+    def _in_tiles(self, left: Array, right: Array, use: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
         """What becomes of the values, so many rows of them at a time; fewer, once memory does not suffice."""
-        parts: list[Array] = []
+        made: Array | None = None
         begin = 0
-        while begin < len(left) or not parts:
+        while begin < len(left) or made is None:
             step = max(1, self._tile // max(1, len(right)))
             try:
-                parts.append(use(self.values(left[begin : begin + step], right)))
+                tile = use(self.values(left[begin : begin + step], right))
+                if step >= len(left):
+                    return tile
+                made = self.library.zeros(*shape) if made is None else made
+                made[begin : begin + step] = tile
                 begin += step
             except self.library.out_of_memory as error:
                 if step == 1:
                     raise
                 self._tile = self.library.less_than(min(self._tile, len(left) * len(right)), error)
-        return parts[0] if len(parts) == 1 else self.library.join(parts)
+        return made
 
     def diagonal(self, size: int) -> Array:
         step = 64
@@ -188,7 +196,7 @@ class CallableProducts(TiledProducts):
                 f"The callable kernel returned shape {tuple(values.shape)} for {len(rows)} and {len(columns)} samples: "
                 "it must return one value for every pair."
             )
-        return self.library.array(values)
+        return 1.0 * self.library.array(values)  # which may be one that the callable keeps
 
 
 class GivenProducts(TorchProducts):

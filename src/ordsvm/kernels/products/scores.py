@@ -36,7 +36,8 @@ def device_scores(device: str, kernel: Kernel, X: Any, support: Any, beta: Float
     parts, begin = [], 0
     while begin < X.shape[0]:
         try:
-            parts.append(_block_scores(library, kernel, samples[begin : begin + rows], support, weights))
+            with library.current():
+                parts.append(_block_scores(library, kernel, samples[begin : begin + rows], support, weights))
             begin += rows
         except library.out_of_memory as error:
             rows = library.less_than(rows, error)

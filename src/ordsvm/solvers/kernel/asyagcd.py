@@ -75,7 +75,7 @@ class AsyAGCD:
     >>> from ordsvm import SVOR, AsyAGCD
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVOR(solver=AsyAGCD(max_shrink_iter=500), n_threads=1).fit(X[:50], y[:50])
+    >>> model = SVOR(C=10, solver=AsyAGCD(max_shrink_iter=500), n_threads=1).fit(X[:50], y[:50])
     >>> model.result_.solver
     'asyagcd'
     """

@@ -58,7 +58,7 @@ class AsyGCD:
     >>> from ordsvm import SVOR, AsyGCD
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVOR(solver=AsyGCD(sharing="atomic"), n_threads=1).fit(X[:50], y[:50])
+    >>> model = SVOR(C=10, solver=AsyGCD(sharing="atomic"), n_threads=1).fit(X[:50], y[:50])
     >>> model.result_.solver
     'asygcd'
     """

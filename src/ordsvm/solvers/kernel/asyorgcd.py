@@ -57,7 +57,7 @@ class AsyORGCD:
     >>> from ordsvm import SVOR, AsyORGCD
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVOR(solver=AsyORGCD(max_inner_iter=100), n_threads=1).fit(X[:50], y[:50])
+    >>> model = SVOR(C=10, solver=AsyORGCD(max_inner_iter=100), n_threads=1).fit(X[:50], y[:50])
     >>> model.result_.solver
     'asyorgcd'
     """

@@ -45,7 +45,7 @@ class GCD:
     >>> from ordsvm import GCD, SVOR
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVOR(solver=GCD(precision="float64")).fit(X[:50], y[:50])
+    >>> model = SVOR(C=10, solver=GCD(precision="float64")).fit(X[:50], y[:50])
     >>> model.result_.solver
     'gcd'
     """

@@ -59,7 +59,7 @@ class ParsmoLight:
     >>> from ordsvm import SVORIM, ParsmoLight
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVORIM(solver=ParsmoLight(q=4)).fit(X[:50], y[:50])
+    >>> model = SVORIM(C=10, solver=ParsmoLight(q=4)).fit(X[:50], y[:50])
     >>> model.result_.solver
     'parsmo-light'
     """
@@ -136,7 +136,7 @@ class ParsmoCache(ParsmoLight):
     >>> from ordsvm import SVORIM, ParsmoCache
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVORIM(solver=ParsmoCache(q=4)).fit(X[:50], y[:50])
+    >>> model = SVORIM(C=10, solver=ParsmoCache(q=4)).fit(X[:50], y[:50])
     >>> model.result_.solver
     'parsmo-cache'
     """

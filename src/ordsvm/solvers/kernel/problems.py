@@ -54,7 +54,7 @@ class SharedMatrix:
                 solution = solve(small, matrix, solver, control, start)
                 beta = np.zeros(problem.n_samples)
                 beta[samples] = solution.beta
-                return replace(solution, beta=beta)
+                return replace(solution, beta=beta, score=None)
         return solve(problem, self.matrix, solver, control, start)
 
 

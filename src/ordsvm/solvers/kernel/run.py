@@ -348,7 +348,7 @@ class Run:
             if not max(proof.relative_gap, proof.violation) <= self.control.tol:
                 status = "precision" if self._is_solved_but_for_rounding() else "gap"
         result = self.recorder.result(proof, Counts(self.n_iter, self.kernel_rows), self.alpha, status)
-        return Solution(result, self.problem.beta(self.alpha), proof.thresholds)
+        return Solution(result, self.problem.beta(self.alpha), proof.thresholds, self.score)
 
     def _is_solved_but_for_rounding(self) -> bool:
         """Whether most of the gap is what scores may be off by, and not the kernel's."""

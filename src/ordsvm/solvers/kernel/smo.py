@@ -47,7 +47,7 @@ class SMO:
     >>> from ordsvm import SMO, SVORIM
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVORIM(solver=SMO(selection="mvp")).fit(X[:50], y[:50])
+    >>> model = SVORIM(C=10, solver=SMO(selection="mvp")).fit(X[:50], y[:50])
     >>> model.result_.solver
     'smo'
     """

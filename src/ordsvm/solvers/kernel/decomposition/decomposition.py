@@ -120,7 +120,7 @@ class Decomposition:
     >>> from ordsvm import SVORIM, Decomposition
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVORIM(solver=Decomposition(block_size=40)).fit(X[:50], y[:50])
+    >>> model = SVORIM(C=10, solver=Decomposition(block_size=40)).fit(X[:50], y[:50])
     >>> model.result_.solver
     'decomposition'
     """

@@ -12,7 +12,7 @@ import numpy as np
 
 from ordsvm._typing import Floats
 from ordsvm.array_library import Array, ArrayLibrary
-from ordsvm.solvers.kernel.interior_point.stacked_cholesky import StackedCholesky
+from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 
 
 class State(NamedTuple):

@@ -8,6 +8,7 @@ from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 
 ROUNDING = 1e-13  # share of the caps
+SETTLED, SETTLED_BY_SIZE = 5e-13, 2e-15  # shares of the caps and of |u| up to which sums are those asked for
 MOST_BISECTIONS = 60
 
 
@@ -38,10 +39,6 @@ class Stage:
         Where no shift of at most h does that, the shift is 0 and the sum another than β.
         """
         columns, clip = self.columns, self.library.clip
-        if self.library.fuses:
-            from ordsvm.solvers.kernel.proximal_newton.fused_shift import consistent_alpha
-
-            return consistent_alpha(self, score, b, beta)
         u = self.unclipped(score, b)
         alpha = clip(u, 0.0, columns.cap)
         signed_cap = columns.sign * columns.cap
@@ -62,16 +59,25 @@ class Stage:
         reach = library.where(cap > 0, (abs(u) + cap) / library.where(cap > 0, weight, 1.0 + 0.0 * cap), 0.0 * cap)
         high = library.largest(reach, 1)
         low, shift = -high, 0.0 * high
-        rounding = ROUNDING * cap.sum(1)
+        settled = SETTLED * cap.sum(1) + SETTLED_BY_SIZE * abs(u).sum(1)
         for _ in range(MOST_BISECTIONS):
             v = u - weight * sign * shift[:, None]
-            alpha = library.clip(v, 0.0, cap)
-            excess = (sign * alpha).sum(1) - beta
-            if not bool((abs(excess) > rounding).any()):
+            excess = (sign * library.clip(v, 0.0, cap)).sum(1) - beta
+            if not bool((abs(excess) > settled).any()):
                 break
             slope = (weight * library.number((v > 0) & (v < cap))).sum(1)
             low, high = library.where(excess > 0, shift, low), library.where(excess < 0, shift, high)
             step = shift + excess / library.where(slope > 0, slope, 1.0 + 0.0 * slope)
             inside = (slope > 0) & (step > low) & (step < high)
-            shift = library.where(excess == 0, shift, library.where(inside, step, 0.5 * (low + high)))
-        return shift, library.clip(u - weight * sign * shift[:, None], 0.0, cap)
+            step = library.where(inside, step, 0.5 * (low + high))
+            shift = library.where(abs(excess) > settled, step, shift)  # a bisection would lead away from the solution
+        return shift, self._corrected(columns, u - weight * sign * shift[:, None], beta)
+
+    def _corrected(self, columns: Columns, v: Array, beta: Array) -> Array:
+        """α of a v whose sums are β but for rounding, which may be that of numbers far larger than the caps."""
+        library, sign, cap = self.library, columns.sign, columns.cap
+        alpha = library.clip(v, 0.0, cap)
+        free = cap * library.number((v > 0) & (v < cap))
+        total = free.sum(1)
+        share = free / library.where(total > 0, total, 1.0 + 0.0 * total)[:, None]
+        return library.clip(alpha + sign * share * (beta - (sign * alpha).sum(1))[:, None], 0.0, cap)

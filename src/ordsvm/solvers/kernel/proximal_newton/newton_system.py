@@ -9,15 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.kernels.products.host import KernelProducts
+from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 
 JITTER = 1e-6  # on the diagonal of drawn samples, and the least residual, as a share of the largest value of K
-BLOCK = 65536  # rows at a time
+BLOCK = 16384  # rows at a time
+COLUMNS = 513  # of the core at a time: four times that are a usual rank with a few thresholds
 MOST_ITERATIONS = 200  # of conjugate gradients
 FEW_FREE = 30000  # samples up to which an iteration takes a GPU less time than its launches take the host
+LARGE = 12000  # samples from which on the matrix is factored in place
 MOST_FACTORED = 45000  # samples up to which a system that these do not solve is factored, on a GPU
 MOST_FACTORED_ON_CPU = 10000
 
@@ -38,14 +43,15 @@ class Nystroem:
         lower = library.cholesky(products.part(drawn, drawn) + jitter * library.eye(len(drawn)))
         if lower is None:
             raise NotSemidefinite
-        factors, residuals = [], []
+        root = library.inverse_of_lower(lower)
+        self.factor = library.compact_zeros(size, len(drawn))  # filled in place: parts to be joined would take it twice
+        self.residual = library.zeros(size)
         for i in range(0, size, BLOCK):
             rows = library.span(i, min(i + BLOCK, size))
-            factor = library.solve_lower(lower, products.part(drawn, rows)).T
-            factors.append(library.compact(factor))
-            residuals.append(library.clip(diagonal[i : i + BLOCK] - (factor * factor).sum(1), jitter, math.inf))
-        self.factor = library.join(factors)
-        self.residual = library.join(residuals)
+            factor = products.part(rows, drawn) @ root.T
+            self.factor[i : i + BLOCK] = factor
+            left = diagonal[i : i + BLOCK] - (factor * factor).sum(1)
+            self.residual[i : i + BLOCK] = library.clip(left, jitter, math.inf)
 
 
 class Accuracy(NamedTuple):
@@ -61,6 +67,31 @@ class Accuracy(NamedTuple):
         return (size2 > 0 and fine) or top <= 1e-7 * self.least
 
 
+class Step(NamedTuple):
+    """What is solved for: x, for the right side q; r and the constant tell the size of the Newton step."""
+
+    right: Array
+    r: Array
+    constant: Array
+
+    def size2(self, x: Array, residual: Array) -> Array:
+        """The square of the step's size in the norm of Newton's model, −r'df − r_b'db, for a solution x and what it
+        leaves of the right side: K x = q − residual − D x − EE'x, and all that is linear in x adds up to −q'x."""
+        return self.constant - self.right @ x + self.r @ residual
+
+
+Sizes = Callable[[], list[float]]  # the square of ρ's norm, its largest entry, the square of the step's size
+
+
+class Gradients(Protocol):
+    """Conjugate gradients under way."""
+
+    x: Array
+
+    def iterate(self) -> Sizes:
+        """One more iteration; what it returns waits for it."""
+
+
 @dataclass
 class NewtonSystem:
     """The system for the samples `free`; `iterations`: those of conjugate gradients."""
@@ -73,34 +104,26 @@ class NewtonSystem:
     iterations: int = 0
 
     def solve_directly(self, right: Array) -> Array:
-        matrix = self.products.part(self.free, self.free) + self.low_rank @ self.low_rank.T
-        places = self.library.span(0, len(self.free))
-        matrix[places, places] += self.diagonal
+        matrix = self.products.part(self.free, self.free)
+        self.library.add(matrix, self.low_rank, self.diagonal)
+        if len(matrix) > LARGE:
+            try:
+                return StackedCholesky(self.library, matrix[None]).solve(right[None, :, None])[0, :, 0]
+            except np.linalg.LinAlgError:
+                raise NotSemidefinite from None
         lower = self.library.cholesky(matrix)
         if lower is None:
             raise NotSemidefinite
         return self.library.solve_factored(lower, right)
 
-    def solve_by_gradients(
-        self, right: Array, nystroem: Nystroem, size: Callable[[Array, Array], Array], accuracy: Accuracy, stop: Stop
-    ) -> Array:
-        """`size` of a solution and its residual: the square of the step's size in the norm of Newton's model."""
-        precondition = self._preconditioner(nystroem)
-        rows = self.products.rows(self.free)
-        x, residual, inverse_diagonal = 0.0 * right, 1.0 * right, 1.0 / self.diagonal
-        z = precondition(residual)
-        p, rz = z, residual @ z
-        looks_back = self.library.queues and len(right) <= FEW_FREE  # at the iteration before: no waiting for the host
-        seen: Callable[[], list[float]] | None = None
+    def solve_by_gradients(self, step: Step, nystroem: Nystroem, accuracy: Accuracy, stop: Stop) -> Array:
+        gradients = self._gradients(step, nystroem)
+        looks_back = self.library.queues and len(step.right) <= FEW_FREE  # at the one before: no waiting for the host
+        seen: Sizes | None = None
         while self.iterations < MOST_ITERATIONS:
             stop()
             self.iterations += 1
-            image = self.products.product(rows, rows, p) + self.diagonal * p + self.low_rank @ (self.low_rank.T @ p)
-            step = rz / (p @ image)
-            x = x + step * p
-            before, residual = residual, residual - step * image
-            sizes = residual @ (residual * inverse_diagonal), abs(residual).max(), size(x, residual)
-            seen, last = self.library.floats_later(*sizes), seen
+            seen, last = gradients.iterate(), seen
             if not looks_back:
                 last = seen
             if last is not None:
@@ -108,38 +131,92 @@ class NewtonSystem:
                 if not math.isfinite(norm2):
                     break
                 if accuracy.is_met(norm2, top, size2):
-                    return x
-            z = precondition(residual)
-            p, rz = z + (z @ (residual - before)) / rz * p, residual @ z
+                    return gradients.x
         most = MOST_FACTORED if self.library.fuses else MOST_FACTORED_ON_CPU
-        if len(right) > most:
-            return x
+        if len(step.right) > most:
+            return gradients.x
         try:
-            return self.solve_directly(right)
+            return self.solve_directly(step.right)
         except self.library.out_of_memory:
             self.library.release()
-            return x
+            return gradients.x
 
-    def _preconditioner(self, nystroem: Nystroem) -> Callable[[Array], Array]:
-        library, low_rank = self.library, self.low_rank
-        factor = nystroem.factor[self.free]
-        diagonal = self.diagonal + nystroem.residual[self.free]
-        rank = factor.shape[1]
-        inner = library.eye(rank + low_rank.shape[1])
-        for i in range(0, len(diagonal), BLOCK):
-            part = slice(i, i + BLOCK)
-            both = library.join([library.array(factor[part]), low_rank[part]], axis=1)
-            inner = inner + both.T @ (both / diagonal[part][:, None])
-        lower = library.cholesky(inner)
+    def _gradients(self, step: Step, nystroem: Nystroem) -> Gradients:
+        preconditioner = Preconditioner.of(self, nystroem)
+        if self.library.fuses:
+            from ordsvm.solvers.kernel.proximal_newton.fused_gradients import FusedGradients
+
+            return FusedGradients(self, step, preconditioner)
+        return PlainGradients(self, step, preconditioner)
+
+
+class Preconditioner(NamedTuple):
+    """(BB' + EE' + diagonal)⁻¹ by the formula of Woodbury: `root` is the inverse of the lower factor of
+    I + [B E]'[B E]/diagonal."""
+
+    library: ArrayLibrary
+    factor: Array
+    low_rank: Array
+    diagonal: Array
+    root: Array
+
+    @classmethod
+    def of(cls, system: NewtonSystem, nystroem: Nystroem) -> Preconditioner:
+        library, low_rank = system.library, system.low_rank
+        factor = nystroem.factor[system.free]
+        diagonal = system.diagonal + nystroem.residual[system.free]
+        lower = library.cholesky(_core(library, factor, low_rank, diagonal))
         if lower is None:
             raise FloatingPointError("The preconditioner is not positive definite.")
-        root = library.solve_lower(lower, library.eye(len(lower)))  # one solve: an inverse of lower·lower' takes three
+        return cls(library, factor, low_rank, diagonal, library.inverse_of_lower(lower))
 
-        def precondition(values: Array) -> Array:
-            scaled = values / diagonal
-            small = library.array(factor.T @ library.compact(scaled))
-            w = root.T @ (root @ library.join([small, low_rank.T @ scaled]))
-            back = library.array(factor @ library.compact(w[:rank])) + low_rank @ w[rank:]
-            return scaled - back / diagonal
+    def solve(self, values: Array) -> Array:
+        library, rank = self.library, self.factor.shape[1]
+        scaled = values / self.diagonal
+        small = library.array(self.factor.T @ library.compact(scaled))
+        w = self.root.T @ (self.root @ library.join([small, self.low_rank.T @ scaled]))
+        back = library.array(self.factor @ library.compact(w[:rank])) + self.low_rank @ w[rank:]
+        return scaled - back / self.diagonal
 
-        return precondition
+
+def _core(library: ArrayLibrary, factor: Array, low_rank: Array, diagonal: Array) -> Array:
+    """I + [B E]'[B E]/diagonal; of it the lower triangle, in blocks of columns, and what comes with these."""
+    size = factor.shape[1] + low_rank.shape[1]
+    inner = library.eye(size)
+    for i in range(0, len(diagonal), BLOCK):
+        part = slice(i, i + BLOCK)
+        both = library.join([library.array(factor[part]), low_rank[part]], axis=1)
+        both /= library.root(diagonal[part])[:, None]
+        for begin in range(0, size, COLUMNS):
+            library.add_product(
+                inner[begin:, begin : begin + COLUMNS], both[:, begin:].T, both[:, begin : begin + COLUMNS]
+            )
+    return inner
+
+
+class PlainGradients:
+    """By operations on whole arrays."""
+
+    def __init__(self, system: NewtonSystem, step: Step, preconditioner: Preconditioner) -> None:
+        self._system, self._step, self._by = system, step, preconditioner
+        self._rows = system.products.rows(system.free)
+        self._weight = 1.0 / system.diagonal
+        self.x, self._residual = 0.0 * step.right, 1.0 * step.right
+        self._last: tuple[Array, Array, Array] | None = None  # direction, residual before and its product with z
+
+    def iterate(self) -> Sizes:
+        system = self._system
+        z = self._by.solve(self._residual)
+        rz, p = self._residual @ z, z
+        if self._last is not None:
+            direction, before, last_rz = self._last
+            p = z + (z @ (self._residual - before)) / last_rz * direction
+        low_rank = system.low_rank
+        image = system.products.product(self._rows, self._rows, p) + system.diagonal * p + low_rank @ (low_rank.T @ p)
+        step = rz / (p @ image)
+        self._last = p, self._residual, rz
+        self.x = self.x + step * p
+        self._residual = self._residual - step * image
+        norm2 = self._residual @ (self._residual * self._weight)
+        top, size2 = abs(self._residual).max(), self._step.size2(self.x, self._residual)
+        return system.library.floats_later(norm2, top, size2)

@@ -20,18 +20,19 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Ints
-from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, torch_library
+from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, torch_libraries
 from ordsvm.checks import check_count, check_seed_number, usable_threads
 from ordsvm.devices import check_device, usable_device
 from ordsvm.kernels.products.device_matrix import DeviceMatrix
+from ordsvm.kernels.products.divided import divided_products
 from ordsvm.kernels.products.host import HostProducts, KernelProducts
-from ordsvm.kernels.products.on_torch import torch_products
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
-from ordsvm.solvers.kernel.proximal_newton.level import Effort, Iterate, Level
+from ordsvm.solvers.kernel.proximal_newton.level import Effort, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from ordsvm.solvers.kernel.proximal_newton.newton_system import NotSemidefinite
+from ordsvm.solvers.kernel.proximal_newton.passes import Iterate
 from ordsvm.solvers.kernel.proximal_newton.stages import FIRST_WIDTH, Ended, Stages
 from ordsvm.solvers.kernel.proximal_newton.threshold_term import ThresholdTerm
 from ordsvm.solvers.kernel.run import NOT_FINITE, Run
@@ -56,7 +57,8 @@ class ProximalNewton:
     seed : int, default=0
         Seed of the order in which samples make up levels, and of the drawn ones.
     device : str, default="cpu"
-        "cpu": the core and NumPy. "cuda", "cuda:1" and so on: torch on that GPU. "auto": a GPU where there is one.
+        "cpu": the core and NumPy. "cuda", "cuda:1" and so on: torch on that GPU. "cuda:all": products divided among
+        all GPUs of the machine. "auto": a GPU where there is one.
         "torch:cpu": torch on the CPU, which tests use.
 
     Attributes
@@ -79,7 +81,7 @@ class ProximalNewton:
     >>> from ordsvm import SVOR
     >>> from ordsvm.datasets import load_diabetes_ranks
     >>> X, y = load_diabetes_ranks(3)
-    >>> model = SVOR(solver="proximal-newton").fit(X[:50], y[:50])
+    >>> model = SVOR(C=10, solver="proximal-newton").fit(X[:50], y[:50])
     >>> model.result_.solver, model.result_.status
     ('proximal-newton', 'converged')
     """
@@ -108,8 +110,9 @@ class ProximalNewton:
         """
         if run.matrix.source is not None and not run.matrix.source[0].positive_semidefinite:
             raise ValueError(
-                "solver='proximal-newton' needs a positive semidefinite kernel, which the sigmoid is not: its systems "
-                "would have no solution. Use solver='smo'."
+                "solver='proximal-newton' needs a positive semidefinite kernel, which the sigmoid is not, nor a "
+                "polynomial with coef0 < 0 or a degree that is no integer: its systems would have no solution. Use "
+                "solver='smo'."
             )
         if len(run.problem.hinges) == 0:
             run.close(_core.Status.converged)
@@ -118,7 +121,8 @@ class ProximalNewton:
             run.look_every(1)
         order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
         library, products = self._on_device(run, order)
-        with blas_threads(threads_for(run.problem.n_samples, usable_threads(run.control.n_threads))):
+        threads = threads_for(run.problem.n_samples, usable_threads(run.control.n_threads))
+        with blas_threads(threads), library.current():
             status = Method(self, run, library, products, order).work()
         run.close(status)
 
@@ -128,10 +132,10 @@ class ProximalNewton:
             return NumpyLibrary(), HostProducts(run.matrix, order, usable_threads(run.control.n_threads))
         if run.matrix.source is None:
             raise ValueError(f"device={self.device!r} needs samples: a source of rows alone is computed on the CPU.")
-        library = torch_library(device)
-        products = torch_products(library, *run.matrix.source, order)
-        run.matrix = DeviceMatrix(run.matrix, library, products, order)
-        return library, products
+        libraries = torch_libraries(device)
+        products = divided_products(libraries, *run.matrix.source, order)
+        run.matrix = DeviceMatrix(run.matrix, libraries[0], products, order)
+        return libraries[0], products
 
 
 class Method:
@@ -227,6 +231,7 @@ class Method:
                 self.stages = stages
                 return stages.to_the_end()
             start, width = stages.of_subsample(), NEXT_WIDTH
+            del level, stages  # and with them an approximation of K
         raise AssertionError("the last level is that of all samples")
 
     def _start(self) -> Iterate:

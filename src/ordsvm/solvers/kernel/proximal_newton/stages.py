@@ -10,9 +10,10 @@ import numpy as np
 from ordsvm import _core
 from ordsvm._typing import Flags, Floats
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.kernel.proximal_newton.level import Direction, Iterate, Judged, Level
+from ordsvm.solvers.kernel.proximal_newton.level import Direction, Judged, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from ordsvm.solvers.kernel.proximal_newton.newton_system import Accuracy
+from ordsvm.solvers.kernel.proximal_newton.passes import Iterate
 
 if TYPE_CHECKING:
     from ordsvm.solvers.kernel.proximal_newton.proximal_newton import Method
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 FIRST_WIDTH = 2.0  # of the first level, in units of the spread of the levels of hinges
 LAST_SUBSAMPLE_WIDTH = 0.16  # at which a subsample has done its work
 LEAST_WIDTH = 0.002
+LEAST_SHARE = 1 / 32  # of the floor: where the kernel's residual is large, narrower stages cost more than they gain
 SHRINK = 0.7  # of the width from stage to stage
 RESIDUAL_SHARE = 0.1  # of the Nyström residual times the cap: below this width conjugate gradients get slow
 MOST_STEPS = 6  # of a stage
@@ -51,7 +53,8 @@ class Stages:
         self.violation = math.inf
         self.latest: Judged | None = None
         self.floor = self._floor()
-        self.least = min(self.floor, LEAST_WIDTH * self.unit * min(1.0, self.tol / 1e-3))
+        least = max(LEAST_WIDTH * self.unit, LEAST_SHARE * self.floor)
+        self.least = min(self.floor, least * min(1.0, self.tol / 1e-3))
 
     def _floor(self) -> float:
         floor = LEAST_WIDTH * self.unit
@@ -102,18 +105,18 @@ class Stages:
     def _step(self) -> tuple[Direction, float, float]:
         level, stage = self.level, self.stage
         direction = level.direction(stage, self.at, Accuracy(self.accuracy, 0.05 * self.tol))
-        slope = level.slope(stage, self.at, direction, 0.0)
+        slope, end_slope = level.slopes(stage, self.at, direction, [0.0, 1.0])
         if not math.isfinite(slope):
             raise FloatingPointError("A Newton step is not finite.")
         if not slope < 0 and self.accuracy < LOOSE:
             direction = level.steepest(stage, self.at)
-            slope = level.slope(stage, self.at, direction, 0.0)
+            slope, end_slope = level.slopes(stage, self.at, direction, [0.0, 1.0])
         if slope < 0:
-            step = level.step_length(stage, self.at, direction, slope)
+            step = level.step_length(stage, self.at, direction, (slope, end_slope))
         else:  # where K does not see the direction, nothing but β changes
             step = 1.0 if level.moves_nothing(direction, NO_MOVE * self.tol) else 0.0
         if step < 0.9 and self.violation < math.inf and direction.n_outside <= 0.01 * direction.n_free + 10:
-            judged = level.judge(stage, self.at.moved(direction, 1.0))  # the objective is all rounding near the end
+            judged = level.judge(stage, self.at.moved(direction.to, 1.0))  # the objective is all rounding near the end
             if judged.is_consistent and judged.violation <= max(0.8 * self.tol, 0.7 * self.violation):
                 step = 1.0
         if step == 0:
@@ -121,7 +124,7 @@ class Stages:
         else:
             near = step >= 0.9 and direction.n_outside <= 0.005 * direction.n_free
             self.accuracy = TIGHT if near else LOOSE
-            self.at = self.at.moved(direction, step)
+            self.at = self.at.moved(direction.to, step)
         return direction, slope, step
 
     def _next(self, is_full: bool, direction: Direction, judged: Judged) -> None:

@@ -1,0 +1,162 @@
+"""Triton's kernels against the plain versions: on a GPU, or by Triton's interpreter with TRITON_INTERPRET=1.
+
+On a GPU also under compute-sanitizer: `make sanitize-gpu`.
+"""
+
+import os
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from ordsvm import ProximalNewton
+from ordsvm.array_library import TorchLibrary
+from ordsvm.kernels import RBF, KernelMatrix
+from ordsvm.solvers import Control, solve
+from ordsvm.solvers.kernel.proximal_newton.columns import Columns
+from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
+from ordsvm.solvers.kernel.proximal_newton.newton_system import (
+    NewtonSystem,
+    Nystroem,
+    PlainGradients,
+    Preconditioner,
+    Step,
+)
+from ordsvm.solvers.kernel.proximal_newton.passes import Iterate, PlainPasses
+from tests.cases import FORMULATIONS, N_RANKS, random_data
+
+torch = pytest.importorskip("torch")
+if find_spec("triton") is None:
+    pytest.skip("no Triton", allow_module_level=True)
+if torch.cuda.is_available():
+    DEVICE = "cuda"
+elif os.environ.get("TRITON_INTERPRET") == "1":
+    DEVICE = "cpu"
+else:
+    pytest.skip("no GPU", allow_module_level=True)
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def library(monkeypatch):
+    """One that fuses, and computes in float32 what a GPU does; so do those that solvers make."""
+    begin = TorchLibrary.__init__
+
+    def begun(self, device):
+        begin(self, device)
+        self.fuses, self._compact = True, torch.float32
+
+    monkeypatch.setattr(TorchLibrary, "__init__", begun)
+    return TorchLibrary(DEVICE)
+
+
+def assert_same(one, other, atol=1e-10):
+    one, other = (part.cpu() if torch.is_tensor(part) else part for part in (one, other))
+    np.testing.assert_allclose(np.asarray(one, float), np.asarray(other, float), atol=atol, rtol=1e-9)
+
+
+def stage_of(name, library, n):
+    """A stage in the middle, scores, thresholds, and β that is mostly that of shifted scores."""
+    _, y = random_data(9, n=n)
+    random = np.random.default_rng(2)
+    problem = FORMULATIONS[name](y, N_RANKS, 2.0)
+    columns = Columns.of(problem, random.permutation(len(y)), library)
+    n = problem.n_samples
+    stage = Stage(library, columns, library.array(random.uniform(size=tuple(columns.cap.shape))) * columns.cap, 0.7)
+    score, b = library.array(random.normal(size=n)), np.sort(random.normal(size=columns.member.shape[1]))
+    beta = columns.sums(stage.alpha(score + library.array(random.uniform(-0.9, 0.9, n)), b))[0]
+    off = library.array(random.normal(size=n) * (random.uniform(size=n) < 0.1))
+    return stage, Iterate(beta + off, score, b), random
+
+
+@pytest.mark.parametrize("name", ["svor", "svorex", "svr-none", "svr-free", "svc-penalised", "redsvm-random"])
+def test_passes(name, library):
+    from ordsvm.solvers.kernel.proximal_newton.fused_passes import FusedPasses
+
+    stage, at, random = stage_of(name, library, 300)
+    both = [kind(library, stage.columns) for kind in (PlainPasses, FusedPasses)]
+    states = [passes.state(stage, at, 1e-9) for passes in both]
+    assert 0 < len(states[0].free) < len(at.beta)
+    assert len(states[0].outside) > 0
+    for one, other in zip(*(state[:-1] for state in states), strict=True):
+        assert_same(one, other)
+    q, n = len(at.b), len(at.beta)
+    g, step, root = library.array(random.normal(size=n)), random.normal(size=q), random.normal(size=(q, q))
+    sides = [passes.right_side(state, g, step, root) for passes, state in zip(both, states, strict=True)]
+    x = library.array(random.normal(size=len(states[0].free)))
+    changes = [passes.change(state, x) for passes, state in zip(both, states, strict=True)]
+    to = Iterate(*(library.array(random.normal(size=n)) for _ in range(2)), random.normal(size=q))
+    slopes = [np.concatenate([(by, *sums) for by, sums in p.slopes(stage, at, to, [0.0, 1.0, 0.3])]) for p in both]
+    found = [passes.consistent(stage, at, 1e-9) for passes in both]
+    proofs = [passes.proof(found[0].alpha, found[0].beta, at.score, at.b) for passes in both]
+    for one, other in zip(*((*sides[k], *changes[k], slopes[k], proofs[k]) for k in range(2)), strict=True):
+        assert_same(one, other)
+    for one, other in zip(*found, strict=True):
+        assert_same(one, other, atol=1e-8)
+
+
+def system_of(library, n=400, q=3, n_features=20):
+    from ordsvm.kernels.products.fused import FusedGaussianProducts
+
+    random = np.random.default_rng(0)
+    products = FusedGaussianProducts(library, random.normal(size=(n, n_features)), None, 1 / n_features)
+    free = library.index(np.sort(random.permutation(n)[: n - 70]))
+    D, E = (library.array(random.uniform(0.2, 1.0, size)) for size in (len(free), (len(free), q)))
+    step = Step(*(library.array(random.normal(size=len(free))) for _ in range(2)), library.array(3.0))
+    return NewtonSystem(library, products, free, D, E), Nystroem(library, products, n, 40, 0), step
+
+
+@pytest.mark.parametrize("q", [0, 3])
+def test_gradients(q, library):
+    from ordsvm.solvers.kernel.proximal_newton.fused_gradients import EAGER, FusedGradients
+
+    system, nystroem, step = system_of(library, q=q)
+    preconditioner = Preconditioner.of(system, nystroem)
+    both = [kind(system, step, preconditioner) for kind in (PlainGradients, FusedGradients)]
+    for _ in range(EAGER + 2):
+        sizes = [gradients.iterate()() for gradients in both]
+        assert_same(*sizes, atol=1e-4)
+        assert_same(both[0].x, both[1].x, atol=1e-5)
+    for _ in range(25):
+        both[1].iterate()
+    assert_same(both[1].x, system.solve_directly(step.right), atol=1e-4)
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 12, 13, 46, 100, 128, 129, 300])
+def test_products(n_features, library):
+    from ordsvm.kernels.products.fused import FusedGaussianProducts
+    from ordsvm.kernels.products.on_torch import GaussianProducts
+
+    X, order = np.random.default_rng(0).normal(size=(777, n_features)), np.random.default_rng(1).permutation(777)
+    fast, plain = (kind(library, X, order, 1 / n_features) for kind in (FusedGaussianProducts, GaussianProducts))
+    columns = library.index(np.arange(0, 700, 3))
+    values = library.array(np.random.default_rng(2).normal(size=len(columns)))
+    expected = plain.exact_product(plain.first(555), plain.rows(columns), values)
+    assert_same(fast.exact_product(fast.first(555), fast.rows(columns), values), expected, atol=1e-11)
+    assert_same(fast.product(fast.first(555), fast.rows(columns), values), expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("n_features", [13, 46, 100])
+def test_square_products(n_features, library):
+    from ordsvm.kernels.products.fused import FusedGaussianProducts
+    from ordsvm.kernels.products.fused_square import add_square_product
+
+    fast = FusedGaussianProducts(library, np.random.default_rng(0).normal(size=(700, n_features)), None, 1 / n_features)
+    rows = fast.rows(library.index(np.arange(0, 700, 2)))
+    values, out = library.array(np.random.default_rng(2).normal(size=350)), library.zeros(350)
+    add_square_product(rows.forms, values, out, fast._scale, (fast._first, fast._second))
+    assert_same(out, fast.exact_product(rows, rows, values), atol=2e-5)
+
+
+@pytest.mark.parametrize("name", ["svor", "svorex", "svr-none"])
+def test_fits(name, library):
+    """With systems that are factored, and with conjugate gradients."""
+    X, y = random_data(11, n=60)
+    problem, K = FORMULATIONS[name](y, N_RANKS, 5.0), RBF(0.5)(X, X)
+    for solver in ({}, {"direct": 1, "rank": 16}):
+        device = "cuda" if DEVICE == "cuda" else "torch:cpu"
+        options = ProximalNewton(device=device, **solver)
+        found = solve(problem, KernelMatrix.of(RBF(0.5), X, 200.0), options, Control(tol=1e-4)).result
+        proof = problem.certificate(found.alpha, K @ problem.beta(found.alpha))
+        assert found.converged
+        assert max(proof.violation, proof.relative_gap) <= 1.1e-4

@@ -98,7 +98,7 @@ publish: release-check $(VENV)/wheel
 	$(BIN)/twine upload dist/*.whl dist/*.tar.gz
 
 # Lines and branches of Python and of the core that the tests run, in build/coverage; it takes about an hour.
-coverage: $(VENV)/test $(VENV)/coverage
+coverage: $(VENV)/test $(VENV)/coverage $(VENV)/cmake
 	$(BIN)/python tools/measure_coverage.py
 
 # make bench lists the benchmarks, make bench NAME=smo-speed runs one.

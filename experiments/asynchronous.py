@@ -81,8 +81,8 @@ def seconds_to(history: Sequence[Sequence[float]], best: float) -> float | None:
     return reached[0] if reached else None
 
 
-def draw(path: Path, found: dict[str, dict[str, Outcome]], metric: str, others: Sequence[str] = ()) -> None:
-    """Above, the objective by time; below, an error of the test rows; a column for every data set.
+def draw(path: Path, found: dict[str, dict[str, Outcome]], metric: str | None, others: Sequence[str] = ()) -> None:
+    """The objective by time, and below it an error of the test rows, if one is named; a column for every data set.
 
     `others` have another objective, which is not drawn.
     """
@@ -95,15 +95,17 @@ def draw(path: Path, found: dict[str, dict[str, Outcome]], metric: str, others: 
                 style = {"color": f"C{place}", "label": method, "lw": 1, "ms": 3}
                 if run["objective"] and method not in others:
                     axes[0, column].loglog(*_positive(run["objective"]), ".-", **style)
-                points = [(seconds, errors[metric]) for seconds, errors in run["errors"]]
-                axes[1, column].semilogx(*np.array(points).T, "o-", **style)
+                if metric is not None:
+                    points = [(seconds, errors[metric]) for seconds, errors in run["errors"]]
+                    axes[1, column].semilogx(*np.array(points).T, "o-", **style)
+                    axes[1, column].set_ylabel(metric)
             axes[0, column].set(title=name, ylabel="objective")
-            axes[1, column].set(xlabel="seconds", ylabel=metric)
-            axes[1, column].legend(fontsize=6)
+            axes[-1, column].set_xlabel("seconds")
+            axes[-1, column].legend(fontsize=6)
             for axis in axes[:, column]:
                 axis.xaxis.set_minor_formatter(NullFormatter())
 
-    drawing.save(path, plot, (2, len(found)), (3.2, 2.6))
+    drawing.save(path, plot, (1 if metric is None else 2, len(found)), (3.2, 2.6))
 
 
 def _positive(history: Sequence[Sequence[float]]) -> np.ndarray:

@@ -186,7 +186,7 @@ def _curves(metric: str) -> Item:
 
     def draw(found: Outcome, path: Path) -> None:
         if found["_runs"]:
-            below = "mae" if metric == "objective" else metric
+            below = None if metric == "objective" else metric
             asynchronous.draw(path, found["_runs"], below, ("SVORIM", "SVOREX"))
 
     return Item(f"{metric} by time", curve_units, summary, draw, alone=True)

@@ -76,16 +76,18 @@ def summary(done: Records, scope: Scope) -> Outcome:
 
 
 def draw(found: Outcome, path: Path) -> None:
+    names = list(dict.fromkeys(label.split(", ")[0] for label in found["_seconds"]))
+
     def plot(axes: np.ndarray) -> None:
-        for axis, name in zip(axes[0], CASES, strict=True):
+        for axis, name in zip(axes[0], names, strict=True):
             for label, own in found["_seconds"].items():
                 if label.startswith(name):
                     axis.loglog(list(own), list(own.values()), "o-", base=2, label=label.split(", ")[1])
             axis.set(title=name, xlabel="threads", ylabel="seconds")
-            if axis.lines:
-                axis.legend(fontsize=8)
+            axis.legend(fontsize=8)
 
-    drawing.save(path, plot, (1, 2), (4.5, 3.4))
+    if names:
+        drawing.save(path, plot, (1, len(names)), (4.5, 3.4))
 
 
 ITEMS = {"threads": Item("Seconds by threads", units, summary, draw, alone=True)}

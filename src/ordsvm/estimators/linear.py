@@ -26,7 +26,7 @@ from ordsvm.estimators.base import (
     reports_to_callbacks,
 )
 from ordsvm.estimators.model_findings import RankCounts
-from ordsvm.estimators.saturation import Saturation, of_rows
+from ordsvm.estimators.saturation import ROWS_AT_ONCE, Saturation, of_rows
 from ordsvm.estimators.validation import check_magnitude, check_seed
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
@@ -48,7 +48,6 @@ from ordsvm.solvers.solution import LinearSolution
 # signal; 1e-3 takes up to twice as many passes (`python -m benchmarks coefficients`).
 DEFAULT_TOL = 1e-3
 TOL_ON_WORKERS = 1e-2  # of the distributed machines, which pay in rounds
-ROWS_AT_ONCE = 65_536
 EXACT_STIFFNESS = 1e12  # mean C ‖x‖², up to which the rounding of Σβx does not show in a gap
 
 
@@ -276,11 +275,17 @@ class LinearMachine(Machine):
         labels, X = fit.task.labels, fit.X
         if X is None or isinstance(X, RowStore) or X.shape[0] != len(labels) or not len(fit.task.classes):
             return None
-        starts = range(0, len(labels), ROWS_AT_ONCE)  # float32 rows are copied to float64
-        scores = [np.asarray(X[first : first + ROWS_AT_ONCE] @ self.coef_.T, dtype=np.float64) for first in starts]
-        ranks = self._ranks_of_products(scores[0] if len(scores) == 1 else np.concatenate(scores))
-        if fit.task.weight is not None:  # samples of weight 0 are not trained on
-            labels, ranks = labels[fit.task.weight > 0], ranks[fit.task.weight > 0]
+        starts = range(0, len(labels), ROWS_AT_ONCE)
+        counts = [self._counts_of_rows(fit, slice(first, first + ROWS_AT_ONCE)) for first in starts]
+        true, predicted = np.sum([(own.true, own.predicted) for own in counts], axis=0)
+        return RankCounts(fit.task.classes, true, predicted, self._noun)
+
+    def _counts_of_rows(self, fit: Fit, rows: slice) -> RankCounts:
+        """Of some rows: float32 ones are copied to float64, and no array has a number for every sample."""
+        labels, weight = fit.task.labels[rows], fit.task.weight
+        ranks = self._ranks_of_products(np.asarray(fit.X[rows] @ self.coef_.T, dtype=np.float64))
+        if weight is not None:  # samples of weight 0 are not trained on
+            labels, ranks = labels[weight[rows] > 0], ranks[weight[rows] > 0]
         return RankCounts.of(fit.task.classes, labels, ranks, self._noun)
 
     def _ranks_of_products(self, products: Floats) -> Ints:

@@ -18,6 +18,7 @@ from ordsvm.solvers.solution import DualVariables
 
 AT_BOUND = 0.99  # share of its bound from which on a dual variable is at it: interior points stay below
 NEARLY_ALL = 0.99  # share of what dual variables can sum up to
+ROWS_AT_ONCE = 8_192
 BOUNDED_BY_C = (Treatment.PENALIZED, Treatment.NONE)  # nothing else bounds dual variables
 
 
@@ -94,11 +95,13 @@ def _attainable(problem: Problem, counted: Floats) -> float:
 
 def of_rows(widths: Floats, labels: Labels, weight: Floats | None, beta: DualVariables, brief: bool) -> Saturation:
     """Of linear machines with hinges that are not squared; widths: of every label, in every lane."""
-    counts = np.bincount(labels, weight, len(widths))
-    attainable, n = float(np.sum(counts @ widths)), int(np.prod(beta.shape))
-    share = (
-        sum(float(np.abs(part).sum(dtype=np.float64)) for part in beta.parts) / attainable if attainable > 0 else 0.0
-    )
+    attainable, taken = 0.0, 0.0
+    for first in range(0, len(labels), ROWS_AT_ONCE):  # no array of all samples is made
+        rows = slice(first, first + ROWS_AT_ONCE)
+        counts = np.bincount(labels[rows], None if weight is None else weight[rows], len(widths))
+        attainable += float(np.sum(counts @ widths))
+        taken += sum(float(np.abs(part[rows]).sum(dtype=np.float64)) for part in beta.parts)
+    share, n = taken / attainable if attainable > 0 else 0.0, int(np.prod(beta.shape))
     if brief:
         return _not_full(share, n) if share < NEARLY_ALL else Saturation(share, 0, 1.0, n)
     bound = widths[labels] * (1.0 if weight is None else weight[:, None])

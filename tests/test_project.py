@@ -60,8 +60,8 @@ def test_the_release_workflow_begins_with_the_check():
 @pytest.fixture
 def finished(tmp_path):
     """What a release looks like: an address, a version, its notes."""
-    for name in ("pyproject.toml", "CHANGELOG.md", "CITATION.cff", "conda/recipe.yaml"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in ("pyproject.toml", "CHANGELOG.md", "CITATION.cff", "conda/recipe.yaml", "src/ordsvm/conventions.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         text = (ROOT / name).read_text(encoding="utf-8")
         text = text.replace("repository.invalid/ordsvm", "example.org/group/ordsvm")
         text = text.replace(PROJECT["version"], "7.0.0").replace("## Unreleased", "## 7.0.0 (2031-01-31)")
@@ -83,6 +83,7 @@ def test_the_placeholder_is_refused():
     [
         ("pyproject.toml", '"https://example.org/group/ordsvm"', '"https://example.org/ordsvm"', "several addresses"),
         ("pyproject.toml", 'version = "7.0.0"', 'version = "7.0.0.dev1"', "no version to release"),
+        ("src/ordsvm/conventions.py", "example.org/group/ordsvm", "example.org/ordsvm", "several addresses"),
         ("CITATION.cff", "version: 7.0.0", "version: 6.0.0", "CITATION.cff: version 6.0.0"),
         ("conda/recipe.yaml", '"7.0.0"', '"6.0.0"', "conda/recipe.yaml: version 6.0.0"),
         ("CHANGELOG.md", "## 7.0.0", "## Unreleased\n\n- more\n\n## 7.0.0", "under Unreleased"),

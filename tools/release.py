@@ -24,11 +24,11 @@ def project_of(root: Path) -> dict:
 
 
 def addresses_of(root: Path) -> set[str]:
-    """Of the repository, in the links of the project and of its README on a package index, and in the recipe."""
+    """Of the repository: in links of the project, of its README on a package index and of estimators; the recipe."""
     tables = project_of(root)
     hook = tables["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
     texts = [*tables["project"]["urls"].values(), *(each["replacement"] for each in hook["substitutions"])]
-    texts.append((root / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    texts += [(root / name).read_text(encoding="utf-8") for name in ("conda/recipe.yaml", "src/ordsvm/conventions.py")]
     return {address for text in texts for address in ADDRESS.findall(text)}
 
 

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score
 
 T = TypeVar("T", bound=type)
 
-DOCUMENTATION = "https://ordsvm.example"  # the address of the manual, until it has one: a name reserved for examples
+DOCUMENTATION = "https://repository.invalid/ordsvm/manual"  # until there is one; tools/release.py refuses it
 PUBLIC_MODULES = {"ordsvm.data.frames": "ordsvm.tables", "ordsvm.distributed": "ordsvm.distributed"}  # else: ordsvm
 
 # Frames between a meta-estimator of scikit-learn and the method of the estimator inside it.

@@ -145,14 +145,15 @@ sanitize-gpu:
 	compute-sanitizer --tool memcheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
 	compute-sanitizer --tool racecheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
 
-# The C++ core's own tests, without Python, under the sanitizers.
+# The C++ core's own tests, without Python, under the sanitizers, with the hot loops of every instruction set that SETS names.
+SETS ?= baseline avx2 avx512
 sanitize: $(VENV)/cmake
 	$(BIN)/cmake -S . -B build/asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DORDSVM_SANITIZE=address,undefined
 	$(BIN)/cmake --build build/asan -j 2
-	$(BIN)/ctest --test-dir build/asan --output-on-failure
+	for set in $(SETS); do ORDSVM_ISA=$$set $(BIN)/ctest --test-dir build/asan --output-on-failure || exit 1; done
 	$(BIN)/cmake -S . -B build/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DORDSVM_SANITIZE=thread
 	$(BIN)/cmake --build build/tsan -j 2
-	$(BIN)/ctest --test-dir build/tsan --output-on-failure
+	for set in $(SETS); do ORDSVM_ISA=$$set $(BIN)/ctest --test-dir build/tsan --output-on-failure || exit 1; done
 
 clean:
 	rm -rf build dist docs/_build docs/gallery docs/api $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -289,7 +289,8 @@ def test_sparse_columns_with_few_values_do_not_count_as_unscaled():
         (np.arange(200)[::-1] * 10.0, True),
         (np.random.default_rng(0).permutation(250)[:200] + 7, True),
         ((np.random.default_rng(0).permutation(200) - 99.5) / 57.7, True),
-        (np.sort(np.random.default_rng(0).normal(size=200)), True),
+        (np.sort(np.random.default_rng(0).normal(size=200)), False),  # rows sorted by what may be the best column
+        (np.sort(np.random.default_rng(0).permutation(10_000)[:200]), True),
         (pd.date_range("2020-01-01", periods=200).to_numpy(), True),
         (np.array([f"customer{i}" for i in range(200)], dtype=object), True),
         (np.random.default_rng(0).normal(size=200), False),
@@ -529,3 +530,16 @@ def test_the_report_has_the_findings_of_training_or_of_its_rows(wines):
     assert "&lt;script&gt;" in page
     model.about_ = {"findings": []}
     assert "Nothing was found that speaks against" in report_page(model, model.machine_, "Wines", predictions)
+
+
+def test_a_tube_that_holds_all_samples_does_not_make_C_too_large():
+    X = np.random.RandomState(0).randn(60, 3)
+    names = [finding.name for finding in diagnose(SVR(epsilon=100.0).fit(X, X[:, 0]), X, X[:, 0])]
+    assert "C-too-large" not in names
+
+
+def test_rows_sorted_by_a_column_do_not_make_it_an_identifier():
+    X = np.random.RandomState(0).randn(200, 3)
+    X = X[np.argsort(X[:, 0])]
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    assert "identifier-column" not in [finding.name for finding in diagnose(SVOR().fit(X, y), X, y)]

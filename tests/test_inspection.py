@@ -26,6 +26,7 @@ from ordsvm import (
     OrdinalSearchCV,
     RoundedRegressor,
 )
+from ordsvm.datasets import load_diabetes_ranks
 from ordsvm.inspection import (
     ContributionsDisplay,
     ScoreRegressor,
@@ -310,3 +311,29 @@ def test_charts_name_what_they_show():
     names = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert names[0] == "8 others"
     assert len(names) == 5
+
+
+def test_mixed_columns_are_not_taken_for_columns_where_the_first_rows_are_equal():
+    """The background begins with the row that is explained: every mix of the two is that row."""
+    X, y = load_diabetes_ranks(3)
+    model = make_pipeline(StandardScaler(), PCA(), SVOR(gamma=0.05)).fit(X, y)
+    both, own = contributions(model, X[:2], X[::40]), contributions(model, X[1:2], X[::40])
+    assert both.method == own.method == "enumeration"
+    np.testing.assert_allclose(both.values[1], own.values[0], atol=1e-9)
+    assert both.names == [f"x{number}" for number in range(X.shape[1])]  # not those of the components
+
+
+def test_many_columns_take_few_nodes():
+    X = np.random.RandomState(0).randn(30, 400) / 20
+    model = SVOR(gamma=0.5).fit(X, np.arange(30) % 3)
+    found = contributions(model, X[:1], X[5:8])
+    assert found.method == "product"
+    np.testing.assert_allclose(
+        found.values.sum(), model.decision_function(X[:1])[0] - model.decision_function(X[5:8]).mean(), rtol=1e-9
+    )
+
+
+def test_scores_of_pairs_of_classes_have_no_similar_cases():
+    X, y = load_diabetes_ranks(3)
+    with pytest.raises(TypeError, match="no single score"):
+        similar_cases(SVC(gamma=0.05).fit(X, y), X[:1])

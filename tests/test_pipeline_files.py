@@ -190,6 +190,7 @@ def test_altered_steps_are_refused(alter, file):
         ("analyzer", "os"),
         ("dtype", {"type": "eval"}),
         ("dtype", {"dtype": "<U9999999999"}),
+        ("dtype", {"type": "<U9999"}),
         ("ngram_range", {"slice": [0, "x", 1]}),
     ],
 )
@@ -308,3 +309,23 @@ def test_what_cannot_be_registered_gets_a_sentence(registered):
     for bad in (SVOR(), dict, len, dataclass(type("Loose", (), {}))):
         with pytest.raises(TypeError, match="register takes a class of estimators or a frozen dataclass"):
             registered(bad)
+
+
+def test_a_name_of_features_that_is_a_format_is_refused(file):
+    """scikit-learn fills in such a text: one of a few bytes can ask for any width."""
+    model, samples = PIPELINES["columns as pandas"]
+    save(model.fit(samples, Y), file)
+    tree, arrays = contents(file)
+    step(tree)[1]["verbose_feature_names_out"] = "{feature_name:>300000000}"
+    with pytest.raises(ModelFileError, match="is not a sound model"):
+        load(forge(file, tree, arrays))
+
+
+def test_many_lists_of_strings_are_counted_together(file):
+    model, samples = PIPELINES["standard"]
+    save(model.fit(samples, Y), file)
+    tree, arrays = contents(file)
+    wide = {"strings": ["a" * 3000] + ["b"] * 700}  # 8 MB in an array, of 6 kB in the file
+    step(tree)[2].update({f"x{number}_": wide for number in range(40)})
+    with pytest.raises(ModelFileError, match="far more memory"):
+        load(forge(file, tree, arrays))

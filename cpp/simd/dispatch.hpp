@@ -3,7 +3,7 @@
 //   ORDSVM_DISPATCH(result, name, (parameters), (arguments)) { ... }
 // is <set>::name there; where the set is baseline, `name` is defined besides, which calls the one of the set in use.
 // What these functions call is to be ORDSVM_INLINE or of an unnamed namespace: a function that the linker shares among
-// files could be one with instructions that the processor lacks (tests/test_instruction_sets.py looks for such).
+// files could be one with instructions that the processor lacks (tools/shared_symbols.py looks for such).
 #pragma once
 
 #include "simd/instruction_set.hpp"

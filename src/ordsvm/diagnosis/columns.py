@@ -15,6 +15,7 @@ from ordsvm.findings import Finding, listed
 WIDEST = 100.0  # times the least range, up to which columns count as scaled alike
 FEWEST_ROWS = 20  # from which on an order of all rows is no accident: it has a chance of 2 / 20!
 MOST_GAPS = 2.0  # times the number of rows: values of a numbering are that dense, also after some rows were left out
+UNEVEN = 3.0  # times the median step, up to which a column in the order of the rows counts them
 LOOKED_AT = 1000  # rows, for a first look whether values repeat
 WORDS = 0.5  # share of texts of more than one word, from which on a column of texts is no column of names
 
@@ -71,8 +72,9 @@ def numbers_rows(values: NDArray[Any]) -> bool:
     if not np.all(np.isfinite(numbers)) or len(np.unique(numbers[:LOOKED_AT])) < min(n, LOOKED_AT):
         return False
     steps = np.diff(numbers)
-    if np.all(steps > 0) or np.all(steps < 0):
-        return True
+    if np.all(steps > 0) or np.all(steps < 0):  # evenly, or else rows may have been sorted by it
+        sizes = np.abs(steps)
+        return bool(np.all(numbers == np.round(numbers)) or sizes.max() <= UNEVEN * np.median(sizes))
     gaps = np.diff(np.sort(numbers))
     least = float(gaps.min())
     if not least > 0 or gaps.sum() >= MOST_GAPS * n * least:

@@ -62,12 +62,14 @@ def _remedy_of_one_rank(machine: Any, saturation: Saturation | None, is_rare: bo
     squared losses, which have another optimum, or weights help, and C does not."""
     if saturation is not None and saturation.is_full:
         return f"Raise C: every loss is at its bound at C={float(machine.C):g}; try {10 * float(machine.C):g} and more."
+    weighs_rare = is_rare and getattr(machine, "class_weight", "") is None
     if getattr(machine, "loss", None) == "hinge":
+        weights = " and class_weight='balanced' for the rare labels" if weighs_rare else ""
         kernel = "" if hasattr(machine, "kernel_") else ", or take a machine with a kernel"
-        return f"Give loss='squared_hinge', whose optimum is not w = 0{kernel}."
+        return f"Give loss='squared_hinge', whose optimum is not w = 0{weights}{kernel}."
     if getattr(machine, "kernel", None) == "linear":
         return "Give kernel='rbf', which separates samples that no plane does."
-    if is_rare and getattr(machine, "class_weight", "") is None:
+    if weighs_rare:
         return "Give class_weight='balanced', or search for C and gamma: rare labels weigh too little as it is."
     return "Search for C and gamma, or add features: these do not separate the labels."
 
@@ -171,7 +173,7 @@ def small_C(machine: Any, saturation: Saturation | None) -> Finding | None:
 
 def large_C(machine: Any, saturation: Saturation | None) -> Finding | None:
     """No loss reaches its bound, so that C is no limit."""
-    if saturation is None or not saturation.is_empty or not machine.result_.converged:
+    if saturation is None or not saturation.is_empty or not machine.result_.converged or saturation.largest <= 0:
         return None
     C = float(machine.C)
     enough = C * saturation.largest

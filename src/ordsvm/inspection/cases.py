@@ -107,7 +107,8 @@ def similar_cases(model: Any, x: Any, *, n: int = 3, by: str = "contribution") -
     score = score_model(model)
     found = score.kernel_sum()
     if found is None:
-        raise TypeError(f"{type(score.machine).__name__} keeps no support vectors: use a machine with a kernel.")
+        name = type(score.machine).__name__
+        raise TypeError(f"{name} keeps no support vectors, or no single score: use an ordinal machine with a kernel.")
     features = score.features(rows_of(x, "x"))
     if row_count(features) != 1:
         raise ValueError(f"x has {row_count(features)} rows: give the one to explain.")

@@ -234,8 +234,9 @@ def _game(score: Score, X: Any, background: Any, groups: Any) -> _Game:
         starts = list(score.columns.values())
         parts = [np.concatenate([starts[column] for column in group]) for group in members]
         return _Game(score.features(X), score.features(background), names, parts, score.of_features, True)
-    names, members = _grouped(_column_names(X, score), groups)
-    if score.is_direct or _is_columnwise(score, X, background):
+    columnwise = score.is_direct or _is_columnwise(score, X, background)
+    names, members = _grouped(_column_names(X, score.names if columnwise else []), groups)
+    if columnwise:
         features = _plain(score.features(X)), _plain(score.features(background))
         return _Game(*features, names, members, score.of_features, True)
     return _Game(X, background, names, members, score, False)
@@ -246,11 +247,25 @@ def _is_columnwise(score: Score, X: Any, background: Any) -> bool:
     n_columns = X.shape[1]
     if sp.issparse(X) or not row_count(X) or n_columns != score.machine.n_features_in_:
         return False
-    sample, other = taken(X, [0]), taken(background, [0])
+    sample, other = taken(X, [0]), _unlike(taken(X, [0]), X, background)
     one_each = np.eye(n_columns, dtype=bool)
     found = _plain(score.features(mixed_rows(sample, other, one_each)))
     expected = np.where(one_each, _plain(score.features(sample)), _plain(score.features(other)))
     return not sp.issparse(found) and np.allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def _unlike(sample: Any, X: Any, background: Any) -> Any:
+    """A row that differs from the sample in every column that is not the same in all rows."""
+    unlike, is_same = sample, np.ones(sample.shape[1], dtype=bool)
+    for rows in (background, X):
+        for number in range(row_count(rows)):
+            other = taken(rows, [number])
+            new = is_same & (np.asarray(other, dtype=object) != np.asarray(sample, dtype=object)).ravel()
+            if new.any():
+                unlike, is_same = mixed_rows(other, unlike, new[np.newaxis]), is_same & ~new
+            if not is_same.any():
+                return unlike
+    return unlike
 
 
 def _single(n_columns: int) -> Ints:
@@ -261,10 +276,10 @@ def _plain(features: Any) -> Any:
     return features if sp.issparse(features) else np.asarray(features)
 
 
-def _column_names(X: Any, score: Score) -> list[str]:
+def _column_names(X: Any, names: list[str]) -> list[str]:
     if hasattr(X, "columns"):
         return [str(name) for name in X.columns]
-    return score.names if len(score.names) == X.shape[1] else [f"x{number}" for number in range(X.shape[1])]
+    return names if len(names) == X.shape[1] else [f"x{number}" for number in range(X.shape[1])]
 
 
 def _grouped(names: list[str], groups: Any) -> tuple[list[str], list[Ints]]:

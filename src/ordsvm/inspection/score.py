@@ -66,6 +66,8 @@ class Score:
         vectors = getattr(machine, "landmarks_", getattr(machine, "support_vectors_", None))
         if not isinstance(kernel, Kernel) or weight is None or vectors is None:
             return None
+        if len(np.atleast_2d(weight)) > 1 and not hasattr(self.machine, "rank_scores"):
+            return None  # a score for every pair of classes
         return KernelSum(kernel, vectors, _over_ranks(weight))
 
 

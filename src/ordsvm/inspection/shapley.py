@@ -24,6 +24,7 @@ from ordsvm.kernels import RBF, Laplacian
 ENUMERATED = 10  # groups whose 2^10 subsets are all computed
 ROWS_AT_ONCE = 20_000  # whose scores are computed in one call
 VALUES_AT_ONCE = 250_000  # factors of kernel values, which stay in the cache of a core
+MOST_NODES = 128
 LEAST_TERM = 1e-300  # to divide by: where a term is less, so are both of its factors and what it adds
 QUANTILE = 0.98  # of Student's distribution, for 95 % intervals: 0.975 held 94.5 % (benchmarks/explanations.py)
 
@@ -45,9 +46,10 @@ def product_values(X: Any, background: Any, groups: Sequence[Ints], score: Kerne
 
     With every player on with probability t, the expected product is Π_j (t a_j + (1 − t) c_j), where a_j = k_j(x, z)
     and c_j = k_j(b, z). φ_j is the integral over t from 0 to 1 of its derivative by player j (Owen 1972): a polynomial
-    of degree n_groups − 1, which Gauss's rule with half as many nodes integrates exactly.
+    of degree n_groups − 1, which Gauss's rule with half as many nodes integrates exactly. Beyond MOST_NODES of them,
+    rounding is all that more nodes would change: factors lie between 0 and 1, so that the integrand is smooth.
     """
-    nodes, shares = np.polynomial.legendre.leggauss(max(1, (len(groups) + 1) // 2))
+    nodes, shares = np.polynomial.legendre.leggauss(min(MOST_NODES, max(1, (len(groups) + 1) // 2)))
     nodes, shares = (nodes + 1) / 2, shares / 2
     phi = np.zeros((X.shape[0], len(groups)))
     step = max(1, VALUES_AT_ONCE // (background.shape[0] * len(groups)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ordsvm.calibration.conformal import Conformal
 from ordsvm.checks import shortened
 from ordsvm.data.frames import TableModel
 from ordsvm.estimators.base import check_parameters
+from ordsvm.findings import Finding
 from ordsvm.io.registry import solver_names
 from ordsvm.io.step_checks import check_step
 from ordsvm.io.steps import STEPS
@@ -104,12 +106,21 @@ def _check_result(result: Any) -> None:
             raise ValueError(f"{shortened(solver)} is no solver of this version")
 
 
+def _is_finding(each: Any) -> bool:
+    names = {field.name for field in fields(Finding)}
+    texts = ("name", "sentence", "remedy")
+    return isinstance(each, dict) and set(each) <= names and all(isinstance(each.get(text), str) for text in texts)
+
+
 def _check_about(about: Any) -> None:
     if not isinstance(about, dict):
         raise ValueError("about_ is no dict")
     tuning = about.get("tuning")
     if tuning is not None and not (isinstance(tuning, dict) and tuning.get("metric") in SCORERS):
         raise ValueError("the record of a search names no metric of this version")
+    findings = about.get("findings", [])
+    if not isinstance(findings, list) or not all(_is_finding(each) for each in findings):
+        raise ValueError("the findings of training are none of this version")
     if "score_quantiles" in about:
         quantiles, n_scores = np.asarray(about["score_quantiles"]), about.get("n_scores")
         if quantiles.shape != (101,) or quantiles.dtype.kind != "f" or not np.all(np.isfinite(quantiles)):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
@@ -63,6 +64,8 @@ class Step:
         return state
 
     def check_parameters(self, kind: type, given: dict[str, Any]) -> None:
+        if isinstance(given.get("dtype"), np.dtype | str) and np.dtype(given["dtype"]).kind in "USV":
+            raise BadStep(f"dtype={shortened(given['dtype'])} of {kind.__name__} is no type of numbers")
         for name, values in self.allowed.items():
             if name in given and not any(given[name] is value or _same_text(given[name], value) for value in values):
                 raise BadStep(
@@ -128,7 +131,8 @@ STEPS: dict[type, Step] = {
             "sparse_output_",
             "transformers_",
             "output_indices_",
-        )
+        ),
+        {"verbose_feature_names_out": (True, False)},  # a text would be a format, of any width
     ),
     Pipeline: Step(),
 }

@@ -158,7 +158,8 @@ class Reader:
 
     def __init__(self, arrays: dict[str, NDArray[Any]], size: int) -> None:
         self._arrays = arrays
-        self._size = size  # of the file in bytes: no array of labels may need much more
+        self._size = size  # of the file in bytes: arrays of labels may not need much more, all together
+        self._bytes_of_strings = 0
         self._kinds: dict[str, Callable[[Any], Any]] = {
             "float": self._float,
             "floats": lambda items: np.array([_number(self.value(item)) for item in _list(items)], dtype=np.float64),
@@ -207,8 +208,9 @@ class Reader:
         strings = _list(items)
         if not all(isinstance(item, str) for item in strings):
             raise ValueError("a list of strings holds something else")
-        if 4 * len(strings) * max(map(len, strings), default=0) > 1000 + 64 * self._size:
-            raise ValueError("a list of strings needs far more memory than the file has bytes")
+        self._bytes_of_strings += 4 * len(strings) * max(map(len, strings), default=0)
+        if self._bytes_of_strings > 1000 + 64 * self._size:
+            raise ValueError("lists of strings need far more memory than the file has bytes")
         return np.array(strings, dtype=np.str_)
 
     def _objects(self, items: Any) -> NDArray[Any]:
@@ -279,7 +281,7 @@ def _advice(estimator: BaseEstimator) -> str:
 def _named_dtype(name: Any, known: dict[str, Any]) -> Any:
     if isinstance(name, str) and name in known:
         return known[name]
-    if isinstance(name, str) and re.fullmatch(r"<U\d{1,6}", name):
+    if isinstance(name, str) and re.fullmatch(r"<U\d{1,4}", name):
         return np.dtype(name)
     raise ValueError(f"{shortened(name)} is no type of numbers or texts")
 

@@ -92,7 +92,7 @@ def diagnose(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Findings:
     - "gamma-too-large": to half of the samples all others together are less than 0.1 times as like as they are to
       themselves; "gamma-too-small": 99 % of pairs of samples are alike to 0.99.
     - "unscaled-features": the ranges of features differ by a factor of 100 or more.
-    - "identifier-column": a column with another value in each of 20 rows or more, in even order or numbered without gaps.
+    - "identifier-column": a column of other values in each of 20 rows or more, in even steps or numbered without gaps.
     - "duplicates-disagree": equal rows with different labels make at least 1 % of all labels, or a tenth of the model's
       error, unavoidable.
     - "grid-edge": the best parameter of a search is the least or the largest that was tried.

@@ -543,3 +543,15 @@ def test_rows_sorted_by_a_column_do_not_make_it_an_identifier():
     X = X[np.argsort(X[:, 0])]
     y = np.digitize(X[:, 0], [-0.5, 0.5])
     assert "identifier-column" not in [finding.name for finding in diagnose(SVOR().fit(X, y), X, y)]
+
+
+@pytest.mark.parametrize("machine", [SVC(), SVOR(), LinearSVOR()])
+def test_samples_of_weight_0_are_not_looked_at(machine):
+    X = np.random.RandomState(0).randn(200, 3)
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    weight = np.where(y == 2, 0.0, 1.0)
+    with warnings.catch_warnings(action="ignore"):
+        machine.fit(X, y, sample_weight=weight)
+    found = diagnose(machine, X, y, weight)
+    assert 2 not in [label for finding in found for label in finding.figures.get("labels", [])]
+    assert "never-predicted" not in [finding.name for finding in found]

@@ -116,9 +116,13 @@ def diagnose(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Findings:
         raise ValueError("diagnose needs rows in memory: give some of them as an array with their labels.")
     check_consistent_length(X, y)
     parts = parts_of(model, X)
+    saturation = _saturation(parts, y, sample_weight)
+    if sample_weight is not None and not np.all(counted := np.asarray(sample_weight) > 0):
+        X, y = (take(values, np.flatnonzero(counted)) for values in (X, y))  # the others are not trained on
+        parts = parts_of(model, X)
     rows = _rows_to_predict(parts)
     found = _of_numbers if is_regressor(model) else _of_labels
-    findings = found(model, parts, X, y, rows, _saturation(parts, y, sample_weight))
+    findings = found(model, parts, X, y, rows, saturation)
     if isinstance(model, OrdinalSearchCV):
         findings += edges_of_search(model)
     return Findings(finding for finding in findings if finding is not None)

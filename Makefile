@@ -124,7 +124,7 @@ docs: $(VENV)/docs
 	GALLERY=$(GALLERY) $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-# Style, types, directions of imports and includes, words of the glossary, docstrings.
+# Style, types, directions of imports and includes, words of the glossary. Docstrings are looked at by make test.
 lint: $(VENV)/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -133,7 +133,6 @@ lint: $(VENV)/lint
 	$(BIN)/python tools/include_graph.py
 	$(BIN)/python tools/forbidden_words.py
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE) $(wildcard tests/cpp/*)
-	$(BIN)/python -m pytest -n 2 tests/test_docstrings.py -k numpydoc
 
 format: $(VENV)/lint
 	$(BIN)/ruff check --fix .

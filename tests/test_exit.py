@@ -93,7 +93,13 @@ WORKS = {
 }
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS.keys())
+QUICK = ("block", "asygcd", "rank-dcd", "search", "callback")  # a loop of every kind; the others are slow tests
+WORK_CASES = [
+    pytest.param(work, id=name, marks=[] if name in QUICK else pytest.mark.slow) for name, work in WORKS.items()
+]
+
+
+@pytest.mark.parametrize("work", WORK_CASES)
 def test_a_process_ends_while_a_daemon_thread_trains(work):
     program = AT_WORK.replace("{work}", work).replace("{n}", "1500")
     assert ended(start(program)) == ("", "", 0)

@@ -38,6 +38,7 @@ REGISTRY = (
     "isa",
     "latency",
     "linear-text",
+    "multiclass",
     "parsmo",
     "peers",
     "scaling",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.utils import check_random_state
 
-from ordsvm._typing import Ints
+from ordsvm._typing import Ints, RandomState
 
 __all__ = ["StemmedWords", "balanced_sample", "review_tfidf"]
 
@@ -47,7 +47,7 @@ class StemmedWords:
     ['room', 'clean', 'clean', 'noisi']
     """
 
-    def __init__(self, language: str = "english", stop_words: Any = None) -> None:
+    def __init__(self, language: str = "english", stop_words: Iterable[str] | None = None) -> None:
         self.language = language
         self.stop_words = ENGLISH_STOP_WORDS if stop_words is None else frozenset(stop_words)
         _stemmer(language)
@@ -105,7 +105,7 @@ def review_tfidf(**options: Any) -> TfidfVectorizer:
     return TfidfVectorizer(**(recipe | options))
 
 
-def balanced_sample(y: ArrayLike, random_state: Any = None) -> Ints:
+def balanced_sample(y: ArrayLike, random_state: RandomState = None) -> Ints:
     """Draw as many samples of every label as the rarest label has.
 
     Parameters

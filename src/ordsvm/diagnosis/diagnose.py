@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import is_regressor
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Ints, Samples, SampleWeight
 from ordsvm.data.streams import is_stream
 from ordsvm.diagnosis.columns import identifier_columns, unscaled_features
 from ordsvm.diagnosis.duplicates import disagreeing_duplicates, errors
@@ -52,7 +52,7 @@ NAMES = (
 MOST_VALUES = 2e9  # of the kernel times features, to predict rows: others are left out, at even distances
 
 
-def diagnose(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Findings:
+def diagnose(model: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None) -> Findings:
     """Find what speaks against trusting a trained model, with figures and what to do about it.
 
     Parameters

@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import CheckpointPath, Floats, Ints, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint
 from ordsvm.checks import check_positive, usable_threads
 from ordsvm.devices import TensorRows, is_tensor, on_host, usable_device
@@ -111,7 +111,9 @@ class KernelMachine(Machine):
         return callable(self.kernel) and not isinstance(self.kernel, Kernel)
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None, *, checkpoint: CheckpointPath = None
+    ) -> Self:
         """Train on samples X with labels or targets y.
 
         Parameters

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,7 +32,7 @@ class ModelFileError(ValueError):
     """The file is not a model file, or damaged, or of a later version of the format."""
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file of arrays and JSON, whole or not at all.
 
     Parameters

@@ -1,6 +1,7 @@
 """Pipelines of scikit-learn and estimators of one's own in model files: what is kept, and what is refused."""
 
 import json
+import re
 import warnings
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ from sklearn.preprocessing import (
 )
 
 from ordsvm import NPSVOR, SVOR, SVOREX, CalibratedOrdinal, LinearSVOR, ModelFileError, load, save
-from ordsvm.io import register, registry
+from ordsvm.io import model_file, register, registry
 from ordsvm.tables import TableEncoder
 from tests.model_files import contents, forge
 
@@ -329,3 +330,15 @@ def test_many_lists_of_strings_are_counted_together(file):
     step(tree)[2].update({f"x{number}_": wide for number in range(40)})
     with pytest.raises(ModelFileError, match="far more memory"):
         load(forge(file, tree, arrays))
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, FloatingPointError, RuntimeError, re.error])
+def test_whatever_made_up_values_raise_is_an_unsound_file(file, monkeypatch, error):
+    save(PIPELINES["standard"][0].fit(X, Y), file)
+
+    def raising(*_):
+        raise error("of a step")
+
+    monkeypatch.setattr(model_file, "_model", raising)
+    with pytest.raises(ModelFileError, match="not a sound model: of a step; save it anew"):
+        load(file)

@@ -91,7 +91,7 @@ def diagnose(model: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: Samp
     - "C-too-small": all dual variables are at their bounds; "C-too-large": none is.
     - "gamma-too-large": to half of the samples all others together are less than 0.1 times as like as they are to
       themselves; "gamma-too-small": 99 % of pairs of samples are alike to 0.99.
-    - "unscaled-features": the ranges of features differ by a factor of 100 or more.
+    - "unscaled-features": the ranges and the standard deviations of features differ by a factor of 100 or more.
     - "identifier-column": a column of other values in each of 20 rows or more, in even steps or numbered without gaps.
     - "duplicates-disagree": equal rows with different labels make at least 1 % of all labels, or a tenth of the model's
       error, unavoidable.

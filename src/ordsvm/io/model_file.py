@@ -26,6 +26,8 @@ FORMAT, VERSION = "ordsvm-model", 2  # 2: rank_rule_, without which 0.1.0 would 
 TEXT = "model.json"  # the name of the array that holds the JSON text in UTF-8
 
 Arrays = dict[str, NDArray[Any]]
+# What values that are made up can raise while the model is put together and tried; a missing package is another matter
+UNSOUND = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, MemoryError, RuntimeError, re.error)
 
 
 class ModelFileError(ValueError):
@@ -144,10 +146,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     _warn_of_other_version(header.get("scikit-learn"))
     try:
         return _model(arrays, Path(path).stat().st_size)
-    except (ValueError, TypeError, AttributeError, KeyError, IndexError, OverflowError, MemoryError) as error:
-        raise ModelFileError(f"{name!r} is not a sound model: {_one_line(error)}; save it anew.") from None
     except RecursionError:
         raise ModelFileError(f"{name!r} is not a sound model: its values are nested too deep; save it anew.") from None
+    except UNSOUND as error:
+        raise ModelFileError(f"{name!r} is not a sound model: {_one_line(error)}; save it anew.") from None
 
 
 def _write_error(error: Exception, name: str) -> OSError:

@@ -96,7 +96,7 @@ wheels: $(VENV)/created
 # What a release needs: an address, a version, its notes. Then what is in dist goes to the package index, from a workflow
 # that the index trusts.
 release-check:
-	$(PYTHON) tools/release.py $(TAG:%=--tag %)
+	$(PYTHON) tools/release.py --tag "$$TAG"
 
 publish: release-check $(VENV)/wheel
 	$(BIN)/twine upload dist/*.whl dist/*.tar.gz

@@ -42,6 +42,7 @@ REGISTRY = (
     "peers",
     "scaling",
     "search",
+    "search-pruning",
     "smo-speed",
     "soak",
     "streaming",

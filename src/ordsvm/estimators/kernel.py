@@ -26,6 +26,7 @@ from ordsvm.estimators.validation import (
     kernel_by_parameters,
 )
 from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed
+from ordsvm.kernels.full_kernel import SampleNumbers
 from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed
@@ -160,6 +161,8 @@ class KernelMachine(Machine):
 
     def _check_more_data(self, X: Any) -> Any:
         """Samples with the features of the training data."""
+        if isinstance(X, SampleNumbers):
+            return X
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
         if is_tensor(X) and X.device.type != "cpu":

@@ -43,6 +43,7 @@ REGISTRY = (
     "peers",
     "scaling",
     "search",
+    "search-pruning",
     "smo-speed",
     "soak",
     "streaming",

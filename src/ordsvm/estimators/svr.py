@@ -9,13 +9,16 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Gamma, Ints, Samples
 from ordsvm.checks import check_number
 from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
 from ordsvm.estimators.validation import check_sample_weight, check_targets, weighted_C
+from ordsvm.kernels.kernels import KernelLike
+from ordsvm.result import Callback
+from ordsvm.solvers.registry import SolverLike
 
 
 @documented(KERNEL)
@@ -90,8 +93,8 @@ class SVR(RegressorMixin, InterceptMachine):
         C: float = 1.0,
         *,
         epsilon: float = 0.1,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         intercept: str = "free",
@@ -99,9 +102,9 @@ class SVR(RegressorMixin, InterceptMachine):
         cache_size: float = 200,
         max_iter: int = -1,
         time_limit: float | None = None,
-        solver: Any = "auto",
+        solver: SolverLike = "auto",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
@@ -127,7 +130,7 @@ class SVR(RegressorMixin, InterceptMachine):
         self.device = device
 
     @gives_back_tensors
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Samples) -> Floats:
         """Predict f(x) + intercept.
 
         Parameters

@@ -42,6 +42,7 @@ REGISTRY = (
     "peers",
     "scaling",
     "search",
+    "small",
     "smo-speed",
     "soak",
     "streaming",

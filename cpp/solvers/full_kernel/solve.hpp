@@ -1,8 +1,8 @@
 // A fit with all of K in memory: steps on pairs, and the proof.
 #pragma once
 
+#include "optimality/proof.hpp"
 #include "solvers/full_kernel/full_kernel.hpp"
-#include "solvers/full_kernel/proof.hpp"
 #include "solvers/full_kernel/steps.hpp"
 
 namespace ordsvm::full_kernel {
@@ -16,11 +16,11 @@ struct Fit {
   Proof proof;
 };
 
-/// How far a score may be off, by an estimate: KernelMatrix.rounding in Python.
-inline double rounding(const FullKernel& kernel, const Hinges& hinges, const Variables& variables) {
-  double total = 0.0, count = 0.0;
-  for (const double beta : hinges.beta(variables.alpha)) total += std::abs(beta), count += beta != 0.0;
-  return (8.0 + 0.5 * std::sqrt(count)) * std::numeric_limits<double>::epsilon() * kernel.largest() * total;
+/// Of alpha and its exact scores; those of ordered thresholds are not here (`prove`).
+inline Proof proof_of(const FullKernel& kernel, const Hinges& hinges, const Variables& variables) {
+  constexpr double roundings = 8.0;                            // of a value of K
+  const auto score = variables.score.first(hinges.n_samples);  // which are padded
+  return prove(hinges, variables.alpha, {score, {}}, {roundings, kernel.largest()});
 }
 
 /// From alpha, its exact scores and, where they are penalised, its thresholds, all of which are kept up to date.
@@ -50,7 +50,7 @@ class Solver {
         fit_.converged = end == End::converged;
         return fit_;
       }
-      fit_.proof = prove(hinges_, variables_, rounding(kernel_, hinges_, variables_));
+      fit_.proof = proof_of(kernel_, hinges_, variables_);
       const double gap = fit_.proof.relative_gap();
       fit_.converged = gap <= tol_;
       if (fit_.converged || !(aim_ > 1e-9 * tol_)) return fit_;

@@ -42,6 +42,7 @@ REGISTRY = (
     "peers",
     "scaling",
     "search",
+    "search-pruning",
     "small",
     "smo-speed",
     "soak",

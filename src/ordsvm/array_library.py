@@ -91,6 +91,12 @@ class ArrayLibrary(Protocol):
     def cholesky(self, matrix: Array) -> Array | None:
         """The lower factor, or that of every matrix of a stack; None where one is not positive definite."""
 
+    def cholesky_or_nan(self, matrices: Array) -> Array:
+        """The lower factors of a stack; NaN for those that are not positive definite, which is not waited for."""
+
+    def flagged_first(self, flags: Array) -> Array:
+        """Places along the last axis: those whose flags are set, then the others."""
+
     def inverse_of_lower(self, lower: Array) -> Array:
         """The inverse of a lower triangular matrix, or of every one of a stack."""
 
@@ -183,6 +189,16 @@ class NumpyLibrary:
             return np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError:
             return None
+
+    def cholesky_or_nan(self, matrices: Array) -> Array:
+        found = self.cholesky(matrices)
+        if found is None:
+            each = [self.cholesky(matrix) for matrix in matrices]
+            found = np.stack([np.full(matrices.shape[1:], np.nan) if lower is None else lower for lower in each])
+        return found
+
+    def flagged_first(self, flags: Array) -> Array:
+        return np.argsort(~flags, axis=-1, kind="stable")
 
     def inverse_of_lower(self, lower: Array) -> Array:
         return np.linalg.inv(lower)
@@ -301,6 +317,13 @@ class TorchLibrary:
     def cholesky(self, matrix: Array) -> Array | None:
         lower, info = self._torch.linalg.cholesky_ex(matrix)
         return lower if not bool(info.any()) else None
+
+    def cholesky_or_nan(self, matrices: Array) -> Array:
+        lower, info = self._torch.linalg.cholesky_ex(matrices)
+        return self._torch.where((info == 0)[:, None, None], lower, float("nan"))
+
+    def flagged_first(self, flags: Array) -> Array:
+        return self._torch.argsort((~flags).to(self._torch.uint8), dim=-1, stable=True)
 
     def inverse_of_lower(self, lower: Array) -> Array:
         if lower.ndim == 2 and len(lower) >= LARGE_LOWER:

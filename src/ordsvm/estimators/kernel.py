@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import CheckpointPath, Floats, Ints, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint
 from ordsvm.checks import check_positive, usable_threads
 from ordsvm.devices import TensorRows, is_tensor, on_host, usable_device
@@ -27,6 +27,7 @@ from ordsvm.estimators.validation import (
     training_samples,
 )
 from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed
+from ordsvm.kernels.full_kernel import SampleNumbers
 from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed
@@ -112,7 +113,9 @@ class KernelMachine(Machine):
         return callable(self.kernel) and not isinstance(self.kernel, Kernel)
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None, *, checkpoint: CheckpointPath = None
+    ) -> Self:
         """Train on samples X with labels or targets y.
 
         Parameters
@@ -158,6 +161,8 @@ class KernelMachine(Machine):
 
     def _check_more_data(self, X: Any) -> Any:
         """Samples with the features of the training data."""
+        if isinstance(X, SampleNumbers):
+            return X
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
         if is_tensor(X) and X.device.type != "cpu":

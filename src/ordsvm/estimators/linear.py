@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm._typing import Floats, Ints, Labels
+from ordsvm._typing import CheckpointPath, Floats, Ints, Labels, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_flag, shortened
 from ordsvm.data.row_store import RowStore
@@ -103,7 +103,14 @@ class LinearMachine(Machine):
         return tags
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self,
+        X: Samples,
+        y: ArrayLike | None = None,
+        sample_weight: SampleWeight = None,
+        *,
+        checkpoint: CheckpointPath = None,
+    ) -> Self:
         """Train on samples X with labels or targets y.
 
         Parameters

@@ -11,16 +11,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm import formulations
-from ordsvm._typing import Flags, Floats, Ints
+from ordsvm._typing import ClassWeight, Flags, Floats, Gamma, Ints, Samples
 from ordsvm.checks import check_choice, check_flag
 from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
 from ordsvm.estimators.validation import check_same_length, classes_that_count, sample_C, warn_left_out
+from ordsvm.kernels.kernels import KernelLike
 from ordsvm.labels import Ranks, encode_classes
 from ordsvm.problem import Problem
-from ordsvm.result import FitResult
+from ordsvm.result import Callback, FitResult
+from ordsvm.solvers.registry import SolverLike
 
 
 @documented(KERNEL)
@@ -121,22 +123,22 @@ class SVC(ClassifierMixin, InterceptMachine):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         intercept: str = "free",
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-3,
         cache_size: float = 200,
         max_iter: int = -1,
         time_limit: float | None = None,
-        solver: Any = "auto",
+        solver: SolverLike = "auto",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
@@ -165,7 +167,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         self.device = device
 
     @gives_back_tensors
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Compute how much speaks for every class, or for the first class of every pair.
 
         For machines of pairs, the column of a class holds its votes plus a term between −1/3 and 1/3 that grows
@@ -190,7 +192,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         return _votes(margins, len(self.classes_), ties_to_first=True) + _confidence(margins, len(self.classes_))
 
     @gives_back_tensors
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the class with the most votes, or the largest decision value where each class has one.
 
         Parameters

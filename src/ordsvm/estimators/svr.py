@@ -8,13 +8,16 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ordsvm import formulations
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Gamma, Ints, Samples
 from ordsvm.checks import check_number
 from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
 from ordsvm.estimators.validation import check_same_length, check_sample_weight, check_targets, weighted_C
+from ordsvm.kernels.kernels import KernelLike
+from ordsvm.result import Callback
+from ordsvm.solvers.registry import SolverLike
 
 
 @documented(KERNEL)
@@ -89,8 +92,8 @@ class SVR(RegressorMixin, InterceptMachine):
         C: float = 1.0,
         *,
         epsilon: float = 0.1,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         intercept: str = "free",
@@ -98,9 +101,9 @@ class SVR(RegressorMixin, InterceptMachine):
         cache_size: float = 200,
         max_iter: int = -1,
         time_limit: float | None = None,
-        solver: Any = "auto",
+        solver: SolverLike = "auto",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
@@ -126,7 +129,7 @@ class SVR(RegressorMixin, InterceptMachine):
         self.device = device
 
     @gives_back_tensors
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Samples) -> Floats:
         """Predict f(x) + intercept.
 
         Parameters

@@ -7,11 +7,23 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
-from ordsvm._typing import Flags, Floats, Ints
+from ordsvm._typing import (
+    Categories,
+    CheckpointPath,
+    ClassWeight,
+    Cost,
+    Flags,
+    Floats,
+    Gamma,
+    Ints,
+    RandomState,
+    Samples,
+    SampleWeight,
+)
 from ordsvm.checkpoint import check_checkpoint
 from ordsvm.checks import caller_level, check_flag
 from ordsvm.conventions import NoProbabilities, refuse_calibration_by_class, share_of_right_labels
@@ -32,10 +44,12 @@ from ordsvm.estimators.validation import (
 )
 from ordsvm.formulations import ThresholdFormulation, cost_matrix, cost_weights
 from ordsvm.kernels import Linear
+from ordsvm.kernels.kernels import KernelLike
 from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
 from ordsvm.problem import Problem, Treatment
+from ordsvm.result import Callback
 from ordsvm.solvers.auto import is_auto
-from ordsvm.solvers.registry import is_rank_dcd
+from ordsvm.solvers.registry import SolverLike, is_rank_dcd
 from ordsvm.thresholds import RankRule, rank_rule_of, ranks_of
 
 
@@ -57,26 +71,26 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         tol: float = 1e-3,
         cache_size: float = 200,
         max_iter: int = -1,
         time_limit: float | None = None,
-        solver: Any = "auto",
-        class_weight: Any = None,
-        categories: Any = None,
+        solver: SolverLike = "auto",
+        class_weight: ClassWeight = None,
+        categories: Categories = None,
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
-        random_state: Any = None,
+        random_state: RandomState = None,
         device: str = "cpu",
     ) -> None:
         self.C = C
@@ -103,7 +117,15 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.device = device
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None, checkpoint: Any = None) -> Self:
+    def fit(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        sample_weight: SampleWeight = None,
+        *,
+        validation: tuple[Samples, ArrayLike] | None = None,
+        checkpoint: CheckpointPath = None,
+    ) -> Self:
         """Train on samples X with labels y.
 
         Parameters
@@ -133,7 +155,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         return self._prepare(X, y, sample_weight, validation).run(checkpoint)
 
     @gives_back_tensors
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Compute the score f(x) of every sample, to be compared with `thresholds_`.
 
         Parameters
@@ -151,7 +173,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         return self._scores(X)
 
     @gives_back_tensors
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the label of the rank that the thresholds give to the score, by the rule `rank_rule_`.
 
         Parameters
@@ -309,27 +331,27 @@ def init_with_cost(
     self: Any,
     C: float = 1.0,
     *,
-    kernel: Any = "rbf",
-    gamma: Any = "scale",
+    kernel: KernelLike = "rbf",
+    gamma: Gamma = "scale",
     degree: float = 3,
     coef0: float = 0.0,
-    cost: Any = "absolute",
+    cost: Cost = "absolute",
     tol: float = 1e-3,
     cache_size: float = 200,
     max_iter: int = -1,
     time_limit: float | None = None,
-    solver: Any = "auto",
-    class_weight: Any = None,
-    categories: Any = None,
+    solver: SolverLike = "auto",
+    class_weight: ClassWeight = None,
+    categories: Categories = None,
     warm_start: bool = False,
-    callback: Any = None,
+    callback: Callback = None,
     verbose: bool = False,
     n_threads: int | None = None,
     deterministic: bool = False,
     early_stopping: bool = False,
     validation_fraction: float = 0.1,
     n_iter_no_change: int = 10,
-    random_state: Any = None,
+    random_state: RandomState = None,
     device: str = "cpu",
 ) -> None:
     """`__init__` of the models whose samples have hinges at every threshold, so that mistakes can have costs."""

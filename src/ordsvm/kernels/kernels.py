@@ -239,9 +239,10 @@ NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 NAMES_WITHOUT_GAMMA = ("linear", "precomputed")
 
 
-def make_kernel(
-    kernel: str | Kernel | Callable[[Data, Data], Any], gamma: float, coef0: float, degree: float
-) -> Kernel:
+KernelLike = str | Kernel | Callable[[Data, Data], Any]
+
+
+def make_kernel(kernel: KernelLike, gamma: float, coef0: float, degree: float) -> Kernel:
     """Make the kernel that a name with parameters, or a callable, stands for.
 
     Parameters

@@ -44,6 +44,7 @@ REGISTRY = (
     "scaling",
     "search",
     "search-pruning",
+    "small",
     "smo-speed",
     "soak",
     "streaming",

@@ -131,6 +131,9 @@ def hinges(
     n_thresholds: int,
     treatment: Treatment,
 ) -> Hinges: ...
+def prove(
+    hinges: Hinges, alpha: Floats, score: Floats, error: Floats, roundings: float, largest: float
+) -> tuple[float, float, float, float, Floats, Floats]: ...
 def dense_rows(kernel: Kernel, data: NDArray[np.floating]) -> Rows: ...
 def csr_rows(
     kernel: Kernel,

@@ -1,8 +1,8 @@
 // A fit with all of K in memory: steps on pairs, and the proof.
 #pragma once
 
+#include "optimality/proof.hpp"
 #include "solvers/full_kernel/full_kernel.hpp"
-#include "solvers/full_kernel/proof.hpp"
 #include "solvers/full_kernel/steps.hpp"
 
 namespace ordsvm::full_kernel {
@@ -16,13 +16,11 @@ struct Fit {
   Proof proof;
 };
 
-/// How far a score may be off, by an estimate: KernelMatrix.rounding in Python.
+/// Of alpha and its exact scores; those of ordered thresholds are not here (`prove`).
 template <class Kernel>
-double rounding(const Kernel& kernel, const Hinges& hinges, const Variables& variables) {
-  double total = 0.0, count = 0.0;
-  for (const double beta : hinges.beta(variables.alpha)) total += std::abs(beta), count += beta != 0.0;
-  return (kernel.roundings() + 0.5 * std::sqrt(count)) * std::numeric_limits<double>::epsilon() * kernel.largest() *
-         total;
+Proof proof_of(const Kernel& kernel, const Hinges& hinges, const Variables& variables) {
+  const auto score = variables.score.first(hinges.n_samples);  // which are padded
+  return prove(hinges, variables.alpha, {score, {}}, {kernel.roundings(), kernel.largest()});
 }
 
 /// From alpha, its exact scores and, where they are penalised, its thresholds, all of which are kept up to date.
@@ -53,7 +51,7 @@ class Solver {
       fit_.hands_over = end == End::hands_over;
       fit_.converged = end == End::converged;
       if (hinges_.treatment == Treatment::ordered) return fit_;
-      fit_.proof = prove(hinges_, variables_, rounding(kernel_, hinges_, variables_));
+      fit_.proof = proof_of(kernel_, hinges_, variables_);
       if (!fit_.converged) return fit_;
       const double gap = fit_.proof.relative_gap();
       fit_.converged = gap <= tol_;

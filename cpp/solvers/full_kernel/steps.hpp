@@ -19,7 +19,7 @@
 #include "solvers/block/small_set.hpp"
 #include "solvers/block/working_set.hpp"
 #include "solvers/full_kernel/full_kernel.hpp"
-#include "solvers/full_kernel/proof.hpp"
+#include "solvers/full_kernel/look.hpp"
 
 namespace ordsvm::full_kernel {
 
@@ -89,10 +89,10 @@ class Steps {
     std::vector<double> score(variables_.score.begin(), variables_.score.end());
     const Change change(moved_);
     add_rows(kernel_, change.rows, change.weights, score.data());
-    Variables now = variables_;
-    now.score = score;
     const auto b = balance_.thresholds();
-    return {steps_before + done_, exact_violation(score), {b.begin(), b.end()}, prove(hinges_, now, 0.0)};
+    const std::span<const double> own(score.data(), static_cast<std::size_t>(hinges_.n_samples));
+    const Proof proof = prove(hinges_, variables_.alpha, {own, {}}, {0.0, 0.0});
+    return {steps_before + done_, exact_violation(score), {b.begin(), b.end()}, proof};
   }
 
   /// Products are cheap with all of K in memory.

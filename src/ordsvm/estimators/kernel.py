@@ -24,6 +24,7 @@ from ordsvm.estimators.validation import (
     check_square_kernel,
     check_tensor,
     kernel_by_parameters,
+    training_samples,
 )
 from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed
 from ordsvm.kernels.full_kernel import SampleNumbers
@@ -150,10 +151,9 @@ class KernelMachine(Machine):
             usable_device(self.device)
 
     def _check_training_data(self, X: Any) -> Any:
-        X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
+        X = training_samples(self, X, self._data_rules)
         if self._is_precomputed():
             check_square_kernel(X)
-        check_magnitude(X)
         return canonical(X)
 
     def _check_new_data(self, X: Any) -> Any:

@@ -27,7 +27,7 @@ from ordsvm.estimators.base import (
 )
 from ordsvm.estimators.model_findings import RankCounts
 from ordsvm.estimators.saturation import ROWS_AT_ONCE, Saturation, of_rows
-from ordsvm.estimators.validation import check_magnitude, check_seed
+from ordsvm.estimators.validation import check_magnitude, check_seed, training_samples
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes
@@ -185,9 +185,7 @@ class LinearMachine(Machine):
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, RowStore):
             return self._check_store(X)
-        X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
-        check_magnitude(X)
-        return readable(X)
+        return readable(training_samples(self, X, self._data_rules))
 
     def _check_store(self, store: RowStore) -> RowStore:
         if store.n_samples < 2:

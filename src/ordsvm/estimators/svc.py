@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm import formulations
@@ -17,7 +16,7 @@ from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
-from ordsvm.estimators.validation import classes_that_count, sample_C, warn_left_out
+from ordsvm.estimators.validation import check_same_length, classes_that_count, sample_C, warn_left_out
 from ordsvm.kernels.kernels import KernelLike
 from ordsvm.labels import Ranks, encode_classes
 from ordsvm.problem import Problem
@@ -236,7 +235,7 @@ class SVC(ClassifierMixin, InterceptMachine):
 
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> KernelTask:
         """A problem for every question; samples of classes that it is not about have no hinge in it."""
-        check_consistent_length(X, target.codes)
+        check_same_length(X, target.codes)
         C = sample_C(self.C, sample_weight, self.class_weight, target)
         present = classes_that_count(C, target, type(self).__name__)
         if not present.all():

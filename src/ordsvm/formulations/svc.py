@@ -49,7 +49,10 @@ def svc(sign: NDArray[np.float64], C: float | NDArray[np.float64], treatment: Tr
     >>> len(svc(np.array([-1.0, 1.0, 1.0]), 1.0, Treatment.FREE).hinges)
     3
     """
-    return Problem(Hinges.table(np.arange(len(sign)), 0, sign, offset=1.0, cap=C), treatment, len(sign))
+    n = len(sign)
+    sample, threshold = np.arange(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    cap = np.full(n, C, dtype=np.float64)
+    return Problem(Hinges.in_order(sample, threshold, np.array(sign, dtype=np.float64), np.ones(n), cap), treatment, n)
 
 
 def svc_pairs(codes: Ints, C: Floats, treatment: Treatment) -> list[Problem]:

@@ -60,7 +60,7 @@ class KernelMatrix:
         self.rows = rows
         self.source = source
         self.largest = float(largest)
-        self._roundings = rows.roundings()
+        self.roundings = rows.roundings()
         self.fits_float = bool(largest < LARGEST_FLOAT_VALUE)
         self.budget = budget
         self._budget = int(min(budget, 16 * len(rows) * len(rows)))
@@ -106,7 +106,7 @@ class KernelMatrix:
         float
             The estimate.
         """
-        roundings = self._roundings + 0.5 * np.sqrt(np.count_nonzero(beta))
+        roundings = self.roundings + 0.5 * np.sqrt(np.count_nonzero(beta))
         return float(roundings * sys.float_info.epsilon * self.largest * np.abs(beta).sum())
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:

@@ -17,7 +17,7 @@ class DeviceMatrix(KernelMatrix):
         self.__dict__.update(matrix.__dict__)
         self._library, self._products, self._order = library, products, order
         roundings = products.roundings()
-        self._roundings = self._roundings if roundings is None else max(self._roundings, roundings)
+        self.roundings = self.roundings if roundings is None else max(self.roundings, roundings)
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ on the device.

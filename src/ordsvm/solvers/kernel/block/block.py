@@ -115,7 +115,8 @@ def newton_start_violation(problem: Problem) -> float:
     It is in proportion to the spread of sign·offset, the scores at which losses vanish, as violations are.
     """
     level = problem.hinges.sign * problem.hinges.offset
-    return NEWTON_START_VIOLATION * float(level.std() or np.abs(level).mean())
+    apart = level - level.sum() / len(level)  # np.std takes five times as long for a small table
+    return NEWTON_START_VIOLATION * (float(np.sqrt((apart * apart).sum() / len(level))) or float(np.abs(level).mean()))
 
 
 def steps_of_start(run: Run) -> int:

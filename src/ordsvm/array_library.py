@@ -239,6 +239,10 @@ class TorchLibrary:
         """On the device; work that is under way there is not waited for."""
         return self._torch.as_tensor(values).to(self.device, non_blocking=True)
 
+    def kept(self, values: Any) -> Array:
+        """Here in their own precision."""
+        return self._there(values)
+
     def span(self, begin: int, end: int) -> Array:
         return self._torch.arange(begin, end, device=self.device)
 

@@ -125,6 +125,17 @@ def test_limits_and_callbacks_end_it_with_an_honest_status():
     assert len(looks) == 1
 
 
+def test_arrays_that_may_not_be_written_to_stay_as_they_are(recwarn):
+    """Memory maps of joblib's workers are such arrays."""
+    X, y = seven_features()
+    before = X.copy()
+    X.flags.writeable = False
+    model = LinearSVOR(device=DEVICE).fit(X, y)
+    assert not [each for each in recwarn if "writable" in str(each.message)]
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_array_equal(model.coef_, LinearSVOR(device=DEVICE).fit(before, y).coef_)
+
+
 def test_a_warm_start_goes_on_there():
     X, y = random_data(4, n=120)
     model = fitted(LinearSVOR(), X, y, device=DEVICE, warm_start=True, tol=1e-6)

@@ -288,7 +288,9 @@ class KernelMachine(Machine):
         self._trained_C = float(self.C)
         self.support_ = np.flatnonzero(beta.any(axis=0))
         self.dual_coef_ = beta[:, self.support_]
-        self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed() else on_host(X[self.support_])
+        self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed() else X[self.support_]
+        if isinstance(self.support_vectors_, TensorRows):
+            self.support_vectors_ = self.support_vectors_.on_host()
 
     def _model_thresholds(self) -> list[Floats]:
         """b of every problem, as the fitted machine uses them."""

@@ -110,7 +110,8 @@ class LinearInteriorPoint:
     name: ClassVar[str] = "interior-point"
 
     def __post_init__(self) -> None:
-        check_device(self.device)
+        if self.device != "cpu":
+            check_device(self.device)
 
 
 class FeatureNewton:
@@ -310,7 +311,7 @@ def solve_by_features(
     device: str = "cpu",
 ) -> LinearSolution:
     """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
-    device = usable_device(device)
+    device = device if device == "cpu" else usable_device(device)
     newton = FeatureNewton(rows, task, control, time.perf_counter(), device=device)
     if device != "cpu":
         newton.core = device_core(rows, task, control, device)

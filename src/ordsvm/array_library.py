@@ -237,7 +237,13 @@ class TorchLibrary:
 
     def _there(self, values: Any) -> Array:
         """On the device; work that is under way there is not waited for."""
+        if isinstance(values, np.ndarray) and not values.flags.writeable:
+            values = np.asarray(_Unlocked(values))
         return self._torch.as_tensor(values).to(self.device, non_blocking=True)
+
+    def kept(self, values: Any) -> Array:
+        """Here in their own precision."""
+        return self._there(values)
 
     def span(self, begin: int, end: int) -> Array:
         return self._torch.arange(begin, end, device=self.device)
@@ -367,6 +373,15 @@ class TorchLibrary:
             raise MemoryError(f"{self.device} has no memory left for a single row: give device='cpu'.") from error
         self.release()
         return amount // 2
+
+
+class _Unlocked:
+    """An array that may not be written to, as torch takes it without a warning: nothing here writes to what is given."""
+
+    def __init__(self, values: Floats) -> None:
+        self._values = values
+        interface = values.__array_interface__
+        self.__array_interface__ = interface | {"data": (interface["data"][0], False)}
 
 
 def _diagonal_blocks(matrix: Array, size: int) -> Array:

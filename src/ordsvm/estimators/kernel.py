@@ -23,6 +23,7 @@ from ordsvm.estimators.validation import (
     check_magnitude,
     check_square_kernel,
     check_tensor,
+    check_training_tensor,
     kernel_by_parameters,
     training_samples,
 )
@@ -38,7 +39,7 @@ from ordsvm.solvers.kernel.together import can_solve_together, solve_together
 from ordsvm.solvers.linear.penalized import solve_penalized
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.recorder import combined
-from ordsvm.solvers.registry import check_solver, is_rank_dcd
+from ordsvm.solvers.registry import check_solver, is_proximal_newton, is_rank_dcd
 from ordsvm.solvers.solution import Solution
 
 
@@ -138,8 +139,21 @@ class KernelMachine(Machine):
         if checkpoint is not None:
             check_checkpoint(checkpoint)
         if self.device != "cpu":
-            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
+            X, y, sample_weight = self._taken(X, checkpoint is None), on_host(y), on_host(sample_weight)
         return self._prepare(X, y, sample_weight).run(checkpoint)
+
+    def _taken(self, X: Any, is_plain: bool) -> Any:
+        """A tensor as it is where the fit computes on a device alone, else as an ndarray; anything else as it is.
+
+        `is_plain`: nothing but training on all samples is to be done.
+        """
+        if not is_tensor(X):
+            return X
+        stays = is_plain and self.device != "auto" and usable_device(self.device) != "cpu"
+        stays = stays and not self._is_precomputed() and (is_auto(self.solver) or is_proximal_newton(self.solver))
+        if not stays or str(X.dtype) not in ("torch.float32", "torch.float64") or str(X.layout) != "torch.strided":
+            return on_host(X)
+        return TensorRows(X.detach())
 
     # Prepare
 
@@ -151,6 +165,8 @@ class KernelMachine(Machine):
             usable_device(self.device)
 
     def _check_training_data(self, X: Any) -> Any:
+        if isinstance(X, TensorRows):
+            return check_training_tensor(self, X)
         X = training_samples(self, X, self._data_rules)
         if self._is_precomputed():
             check_square_kernel(X)
@@ -288,6 +304,8 @@ class KernelMachine(Machine):
         self.support_ = rows[by_row]
         self.dual_coef_ = beta[:, place[by_row]]
         self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed() else X[self.support_]
+        if isinstance(self.support_vectors_, TensorRows):
+            self.support_vectors_ = self.support_vectors_.on_host()
 
     def _model_thresholds(self) -> list[Floats]:
         """b of every problem, as the fitted machine uses them."""

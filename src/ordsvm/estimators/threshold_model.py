@@ -151,7 +151,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         if checkpoint is not None:
             check_checkpoint(checkpoint)
         if self.device != "cpu":
-            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
+            is_plain = checkpoint is None and validation is None and not self.early_stopping
+            X, y, sample_weight = self._taken(X, is_plain), on_host(y), on_host(sample_weight)
         return self._prepare(X, y, sample_weight, validation).run(checkpoint)
 
     @gives_back_tensors

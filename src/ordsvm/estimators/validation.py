@@ -303,6 +303,16 @@ def check_tensor(X: TensorRows, n_features: int) -> TensorRows:
     return X
 
 
+def check_training_tensor(machine: Any, X: TensorRows) -> TensorRows:
+    """Samples in a tensor to train on; the machine keeps the number of their features, which have no names."""
+    n_samples, *features = X.shape
+    if len(features) != 1 or n_samples < 2 or features[0] < 1:
+        raise ValueError(f"X is a tensor of shape {X.shape}: give a row for every sample, at least 2, of its features.")
+    check_tensor(X, features[0])
+    validate_data(machine, np.empty((0, features[0])), skip_check_array=True)
+    return X
+
+
 def check_square_kernel(X: Any) -> None:
     if sp.issparse(X):
         raise TypeError("A sparse precomputed kernel is not supported: pass X.toarray().")

@@ -101,10 +101,11 @@ class SearchJobs:
         if self._can_share_kernels(own):
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
-        if self._device() != "cpu":
+        is_linear = isinstance(self.machine, LinearMachine)
+        if self._device() != "cpu" and not is_linear:
             return self._collect(len(candidates), self._device_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
-        if isinstance(self.machine, LinearMachine) and has_rows_of_samples(self.machine):
+        if is_linear and self._device() == "cpu" and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal, **self._how)
 

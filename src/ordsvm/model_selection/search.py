@@ -314,7 +314,7 @@ class OrdinalSearchCV(GridSearchCV):
             return self.estimator
         name = f"{self.estimator.steps[-1][0]}__device" if isinstance(self.estimator, Pipeline) else "device"
         if name not in self.estimator.get_params():
-            raise ValueError(f"device={self.device!r} is for models with kernels: {self.estimator!r} has none.")
+            raise ValueError(f"device={self.device!r}: {self.estimator!r} has no parameter of that name.")
         usable_device(self.device)
         return clone(self.estimator).set_params(**{name: self.device})
 

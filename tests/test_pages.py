@@ -69,6 +69,16 @@ def test_figures_of_pages_are_there():
             assert shown(" ".join(text.split())), page
 
 
+def test_no_role_is_cut_by_a_table():
+    r"""In a row of a table `|` ends a cell, also within a role, which then shows as it was written: `\\|` is meant."""
+    cut = re.compile(r"\{[\w-]+\}`(?:\\\||[^`|])*(?<!\\)\|")
+    assert cut.search("| a | {result}`peers | median` |")
+    assert cut.search(r"| a | {result}`peers \| median | .0f` |")
+    assert not cut.search(r"| a | {result}`peers \| median` | b | {result}`peers \| median \| .0f` |")
+    rows = [(page, line) for page in sorted(DOCS.rglob("*.md")) for line in page.read_text("utf-8").splitlines()]
+    assert [(page.name, line) for page, line in rows if line.startswith("|") and cut.search(line)] == []
+
+
 def test_figures_of_several_claims_and_in_tables(monkeypatch):
     rows = {"a: passes": {"figure": 8, "seconds": 3.0}, "b: passes": {"figure": 24, "seconds": 1.0}, "b": {"figure": 9}}
     monkeypatch.setattr("figures.rows", lambda name: rows)

@@ -22,7 +22,14 @@ sys.path.insert(0, str(DOCS / "_ext"))
 from figures import shown  # noqa: E402
 
 SECTIONS = ("start", "guide", "mathematics", "solvers", "evidence", "contributing")
-PAGES = [ROOT / "README.md", DOCS / "index.md", DOCS / "checkpoints.md", DOCS / "add_a_kernel.md", DOCS / "nystroem.md"]
+PAGES = [
+    ROOT / "README.md",
+    DOCS / "index.md",
+    DOCS / "checkpoints.md",
+    DOCS / "add_a_kernel.md",
+    DOCS / "nystroem.md",
+    DOCS / "add_a_formulation.md",
+]
 PAGES += [page for section in SECTIONS for page in sorted((DOCS / section).glob("*.md"))]
 SLOW = {"docs/guide/cluster.md", "docs/guide/gpu.md"}
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)

@@ -173,13 +173,13 @@ class KernelMachine(Machine):
         return canonical(X)
 
     def _check_new_data(self, X: Any) -> Any:
+        if isinstance(X, SampleNumbers):
+            return X
         check_is_fitted(self)
         return self._check_more_data(X)
 
     def _check_more_data(self, X: Any) -> Any:
         """Samples with the features of the training data."""
-        if isinstance(X, SampleNumbers):
-            return X
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
         if is_tensor(X) and X.device.type != "cpu":

@@ -1,5 +1,6 @@
 #include "solvers/together/together.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 
@@ -193,7 +194,8 @@ bool solve(const RowSource& source, const Problems& problems, std::span<double> 
     samples.push_back(problems.sample.subspan(problems.begin[p], problems.begin[p + 1] - problems.begin[p]));
   const Partition partition(problems.n_samples, samples);
   const bool is_one = partition.members.size() == 1;
-  if (!partition.meet_once()) return false;
+  const bool has_none = std::any_of(samples.begin(), samples.end(), [](const auto& own) { return own.empty(); });
+  if (has_none || !partition.meet_once()) return false;
   double shared = 0.0, least = tiles::fits_tiles(source) ? 0.0 : bytes_of(source.size(), false);
   for (const auto& members : partition.members) shared += bytes_of(static_cast<Index>(members.size()), is_one);
   if (!is_one) {

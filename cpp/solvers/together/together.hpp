@@ -56,9 +56,9 @@ struct Options {
   int n_threads;
 };
 
-/// From alpha, which is kept up to date; score: f of all samples in every problem, or nothing. False where memory for
-/// rows does not suffice: nothing is done then. watch() is called some twenty times a second by the calling thread, and
-/// stops all problems when it returns true.
+/// From alpha, which is kept up to date; score: f of all samples in every problem, or nothing. watch() is called some
+/// twenty times a second by the calling thread, and stops all problems when it returns true. False, and nothing done,
+/// where memory for rows does not suffice, a problem has no hinge, or groups meet twice (groups.hpp).
 bool solve(const RowSource& source, const Problems& problems, std::span<double> alpha, std::span<double> score,
            std::span<Found> found, const Options& options, const std::function<bool()>& watch);
 

@@ -64,6 +64,11 @@ class KernelTask:
         pairs = zip(self.problems, tables, strict=True)
         return replace(self, problems=[replace(problem, hinges=table) for problem, table in pairs])
 
+    @cached_property
+    def largest(self) -> Problem:
+        """The problem with most hinges."""
+        return max(self.problems, key=lambda problem: len(problem.hinges))
+
     def fingerprint(self) -> str:
         return self._fingerprint
 
@@ -262,7 +267,7 @@ class KernelMachine(Machine):
         return solver if self.device == "cpu" else placed(solver, self.device)
 
     def _work(self, task: KernelTask, kernel: Kernel, samples: Any) -> Work:
-        largest = max(task.problems, key=lambda problem: len(problem.hinges))
+        largest = task.largest
         by_rank, validates = len(task.ranks) > 0, task.validation is not None
         return Work.of(largest, kernel, samples, by_rank=by_rank, validates=validates, device=self.device)
 
@@ -296,16 +301,20 @@ class KernelMachine(Machine):
         self.kernel_ = solution.kernel
         self.result_ = combined([each.result for each in solutions])
         self.n_iter_ = self.result_.n_iter
-        beta = np.array([each.beta for each in solutions])
+        beta = _stacked([each.beta for each in solutions])
         self._trained_C = float(self.C)
         place = np.flatnonzero(beta.any(axis=0))
         rows = fit.task.order[place]
-        by_row = np.argsort(rows, kind="stable")
-        self.support_ = rows[by_row]
-        self.dual_coef_ = beta[:, place[by_row]]
+        order = self._support_order(rows, fit.target)
+        self.support_ = rows[order]
+        self.dual_coef_ = beta[:, place[order]]
         self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed() else X[self.support_]
         if isinstance(self.support_vectors_, TensorRows):
             self.support_vectors_ = self.support_vectors_.on_host()
+
+    def _support_order(self, rows: Ints, target: Any) -> Ints:
+        """The order of support vectors in which the machine keeps them: that of the rows of X."""
+        return np.argsort(rows, kind="stable")
 
     def _model_thresholds(self) -> list[Floats]:
         """b of every problem, as the fitted machine uses them."""
@@ -352,6 +361,16 @@ class KernelMachine(Machine):
 def intercepts(solutions: Sequence[Solution]) -> Floats:
     """−b of problems with one threshold each."""
     return 0.0 - np.concatenate([solution.thresholds for solution in solutions])
+
+
+def _stacked(betas: Sequence[Floats]) -> Floats:
+    """A row for every problem; those that one call has solved lie one after the other in one array already."""
+    whole, n_bytes = betas[0].base, betas[0].nbytes
+    first = betas[0].ctypes.data
+    if whole is None or whole.nbytes != len(betas) * n_bytes or whole.ctypes.data != first:
+        return np.array(betas)
+    follow = all(beta.base is whole and beta.ctypes.data == first + k * n_bytes for k, beta in enumerate(betas))
+    return whole.reshape(len(betas), -1) if follow else np.array(betas)
 
 
 def _solve_on(matrix: KernelMatrix, solver: Any, problem: Problem, control: Control, start: Floats | None) -> Solution:

@@ -262,15 +262,11 @@ class SVC(ClassifierMixin, InterceptMachine):
         self._scheme = self.multi_class
         present = np.zeros(len(fit.target.classes), dtype=bool)
         present[np.searchsorted(fit.target.classes, fit.task.classes)] = True
-        self._group_support(fit.target, present)
+        self.n_support_ = np.bincount(fit.target.codes[self.support_], minlength=len(present))[present]
 
-    def _group_support(self, target: Ranks, present: Flags) -> None:
-        """Support vectors class by class, as in scikit-learn, so that n_support_ tells where each class begins."""
-        by_class = np.argsort(target.codes[self.support_], kind="stable")
-        self.support_ = self.support_[by_class]
-        self.dual_coef_ = self.dual_coef_[:, by_class]
-        self.support_vectors_ = self.support_vectors_ if self._is_precomputed() else self.support_vectors_[by_class]
-        self.n_support_ = np.bincount(target.codes[self.support_], minlength=len(present))[present]
+    def _support_order(self, rows: Ints, target: Ranks) -> Ints:
+        """Class by class, as in scikit-learn, so that n_support_ tells where each class begins."""
+        return np.lexsort((rows, target.codes[rows]))
 
 
 def _questions(classes: Ints) -> list[tuple[Ints, Ints]]:

@@ -82,9 +82,10 @@ def solve_together(
         _replace(solutions, rest, found or ())
     unfinished = [number for number, each in enumerate(solutions) if not each.result.converged]
     last_resort = control.last_resort
-    exhausted = [number for number in unfinished if last_resort is not None and _is_exhausted(solutions[number])]
-    others = [number for number in unfinished if number not in exhausted]
-    for rest, then in ((exhausted, last_resort), (others, partial(_goes_on, solver))):
+    parts: dict[bool, list[int]] = {True: [], False: []}
+    for number in unfinished:
+        parts[last_resort is not None and _is_exhausted(solutions[number])].append(number)
+    for rest, then in ((parts[True], last_resort), (parts[False], partial(_goes_on, solver))):
         if rest and then is not None:
             alphas = [solutions[number].result.alpha for number in rest]
             left, one = _time_left(control, deadline), partial(shared.solve, then())

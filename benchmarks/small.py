@@ -36,15 +36,15 @@ PEERS = {"SVOR": ("redsvm", 10.0), "SVORIM": ("authors", 20.0)}
 FEW = ("boston_housing", "auto_mpg", "diabetes-7")
 # What bounds a figure that was missed, by C.
 _WAYS = (
-    "At C = 1 both programs end after some hundred steps. Of a fit of 1 to 2 ms Python takes a quarter, for parameters, "
-    "the table of hinges and attributes (rows `steps`), values of K in float32 and once more in float64 another "
+    "At C = 1 both programs end after some hundred steps. Of a fit of 1 to 2 ms Python takes a quarter, for parameters,"
+    " the table of hinges and attributes (rows `steps`), values of K in float32 and once more in float64 another "
     "quarter, steps and what surrounds them the rest."
 )
 _STEPS = (
     "Steps on pairs of hinges, a third of a microsecond each, take most of the time: 3,000 to 15,000 at C = 10, 20,000 "
-    "to 70,000 at C = 100, where Newton's method saves some. Gained: no steps beyond tol (a tenth), no branches in them "
-    "and K of small sets from memory (a twentieth). Tried without gain: small sets of 64 to 400 samples or of all; all "
-    "of K in float64 as a search has it; SMO, which takes as long at C = 1 and 2 to 5 times as long above; GCD, more."
+    "to 70,000 at C = 100, where Newton's method saves some. Gained: no steps beyond tol (a tenth), no branches in them"
+    " and K of small sets from memory (a twentieth). Tried without gain: small sets of 64 to 400 samples or of all; "
+    "all of K in float64 as a search has it; SMO, which takes as long at C = 1 and 2 to 5 times as long above; GCD."
 )
 EXPLANATIONS = {1.0: _WAYS, 10.0: _STEPS, 100.0: _STEPS}
 

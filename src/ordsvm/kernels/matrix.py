@@ -62,7 +62,7 @@ class KernelMatrix:
         self.largest = float(largest)
         self._roundings = rows.roundings()
         self.fits_float = bool(largest < LARGEST_FLOAT_VALUE)
-        self._budget = int(min(budget, 16 * len(rows) * len(rows)))
+        self.budget = int(min(budget, 16 * len(rows) * len(rows)))
         self._caches: dict[bool, _core.Cache] = {}
 
     @classmethod
@@ -162,5 +162,5 @@ class KernelMatrix:
             The cache, an object of the core.
         """
         if double_rows not in self._caches:
-            self._caches = {double_rows: _core.cache(self.rows, self._budget, double_rows)}
+            self._caches = {double_rows: _core.cache(self.rows, self.budget, double_rows)}
         return self._caches[double_rows]

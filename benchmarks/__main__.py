@@ -35,6 +35,8 @@ REGISTRY = (
     "early-stopping",
     "explanations",
     "gpu",
+    "hard",
+    "hard-choice",
     "isa",
     "latency",
     "linear-text",

@@ -9,6 +9,7 @@ from ordsvm.kernels import RBF
 from ordsvm.solvers import Block, Control, KernelMatrix, solve
 from ordsvm.solvers.kernel.block import block
 from ordsvm.solvers.kernel.block.changing_system import ChangingSystem
+from ordsvm.solvers.kernel.block.damped_newton import damped_newton
 from ordsvm.solvers.kernel.block.newton import Point, newton
 from tests.cases import random_data
 
@@ -77,13 +78,17 @@ def attempts(monkeypatch):
     """What attempts at Newton's method have found, which are made earlier than usual, and whatever they cost."""
     made = []
 
-    def counted(*arguments):
-        made.append(newton(*arguments))
-        return made[-1]
+    def counted(method):
+        def call(*arguments):
+            made.append(method(*arguments))
+            return made[-1]
+
+        return call
 
     monkeypatch.setattr(block, "newton_start_violation", lambda problem: 0.1)
     monkeypatch.setattr(block, "steps_of_start", lambda run: 10**9)
-    monkeypatch.setattr(block, "newton", counted)
+    monkeypatch.setattr(block, "newton", counted(newton))
+    monkeypatch.setattr(block, "damped_newton", counted(damped_newton))
     return made
 
 

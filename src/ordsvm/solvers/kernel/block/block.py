@@ -1,20 +1,37 @@
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm.checks import PRECISIONS, Precision, check_count, check_option, usable_threads
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.blas import blas_threads
-from ordsvm.solvers.kernel.block.newton import Point, newton
+from ordsvm.solvers.kernel.block.damped_newton import damped_newton
+from ordsvm.solvers.kernel.block.newton import Matrix, Point, Stop, newton
 from ordsvm.solvers.kernel.run import Run
 
-STEPS_OF_A_START = 3  # a hinge: what a given start counts as
+LONG_ROW = 30  # features from which on K of a working set takes longer to be made again than to be read
+MOST_WHOLE = 8192  # samples that are one working set where rows are long
 NEWTON_START_VIOLATION = 0.05  # as a share of the spread of sign·offset over the hinges
 NEWTON_NEXT_VIOLATION = 0.2  # for another attempt, as a share of where the last one began or led
+NEXT_AFTER_STEPS = 0.4  # the same where the damped method may take over
+DAMPED_START = 14.0  # of damped_newton.py, as a multiple of the violation from which newton.py is tried
+NEXT_LOOK = 0.3  # share of the violation from which the damped method is considered again
+ROUNDING = 1.5  # by which the violation of float32 scores may be smaller than that of exact ones
+STEPS_OF_A_START = 3  # a hinge: what a given start counts as
+MATRICES = 4  # of the samples with free hinges: there are more of these on the way
+LEAST_GAIN = 1.5  # time that steps are expected to take, over that of the damped method
+LEAST_GAIN_AFTER_PLAIN = 0.6  # the same where the plain one fails: steps are then more than is expected
+LEAST_STEP = 2000.0  # microseconds that a Newton step takes however few samples there are
+MANY_FEATURES = 100.0  # of a row, where they are not known
+
+Method = Callable[[Problem, Matrix, Point, float, int, Stop], Point | None]
 
 
 @dataclass(frozen=True)
@@ -24,7 +41,8 @@ class Block:
     Parameters
     ----------
     q1 : int or None, default=None
-        Samples in a working set; None: half as many again as there are free hinges, from 1024 to 4096.
+        Samples in a working set; None: half as many again as there are free hinges, from 1024 to 4096; or all, up to
+        8192, where they have 30 features or more and half of `cache_size` holds their kernel values in float32.
     q2 : int, default=256
         Samples in the small sets.
     precision : {"float32", "float64"}, default="float32"
@@ -51,7 +69,7 @@ class Block:
     -----
     Kernel values between a working set and all samples are computed where they are used; they are kept only where rows
     of X are long. With the same number of threads, two runs give the same result. The algorithm:
-    cpp/solvers/block/block_smo.hpp, and newton.py for the end.
+    cpp/solvers/block/block_smo.hpp, and for the end newton.py, at large C from farther away damped_newton.py.
 
     Examples
     --------
@@ -85,12 +103,21 @@ class Block:
         run : Run
             The problem, the kernel matrix and the state that the solver brings to the optimum.
         """
-        n_threads, steps = usable_threads(run.control.n_threads), steps_of_start(run)
+        n_threads = usable_threads(run.control.n_threads)
+        jumps = Jumps(run, n_threads)
         # Early stopping needs looks along the way, which a jump skips; the cost of a callable kernel is unknown.
         may_jump = self.newton and run.control.monitor is None and not run.matrix.rows.is_callable
-        start_newton = newton_start_violation(run.problem) if may_jump else 0.0
-        while not run.native(_core.block, self.precision, self.q1 or 0, self.q2, n_threads, start_newton, steps):
-            start_newton = NEWTON_NEXT_VIOLATION * min(start_newton, _jump(run, n_threads))
+        options = self.precision, self.q1 or _whole_set(run), self.q2, n_threads
+        while not run.native(_core.block, *options, jumps.start if may_jump else 0.0, jumps.steps_before):
+            jumps.jump()
+
+
+def _whole_set(run: Run) -> int:
+    """The number of samples, where their rows are long and half of the memory for K holds all of it; else 0, which
+    leaves the size of a working set to the core."""
+    n = run.problem.n_samples
+    fits = n <= MOST_WHOLE and 8 * n * n <= run.matrix.budget
+    return n if fits and not run.matrix.rows.is_callable and _features(run) >= LONG_ROW else 0
 
 
 class BlockFromNewton(Block):
@@ -105,7 +132,7 @@ class BlockFromNewton(Block):
             The problem, the kernel matrix and the state that the solver brings to the optimum.
         """
         if run.alpha.any() and self.newton:
-            _jump(run, usable_threads(run.control.n_threads))
+            Jumps(run, usable_threads(run.control.n_threads)).move([newton])
         super().solve(run)
 
 
@@ -120,14 +147,75 @@ def newton_start_violation(problem: Problem) -> float:
 
 
 def steps_of_start(run: Run) -> int:
-    """What a given start is taken to have cost; the core estimates the cost of the rest from it."""
+    """What a given start is taken to have cost; the cost of the rest is estimated from it."""
     return STEPS_OF_A_START * len(run.alpha) if run.alpha.any() else 0
 
 
-def _jump(run: Run, n_threads: int) -> float:
-    """Moves to the result of Newton's method, if it has one. Returns the violation afterwards."""
-    start = Point(run.alpha.copy(), run.exact_scores())
-    with blas_threads(1):
-        point = newton(run.problem, run.matrix, start, run.control.tol, n_threads, run.out_of_time) or start
-    run.move_to(point.alpha, point.score)
-    return run.problem.violation(run.alpha, run.score)
+class Jumps:
+    """Attempts at Newton's method; `start` is the violation from which on the core may leave off for the next one."""
+
+    def __init__(self, run: Run, n_threads: int) -> None:
+        self._run, self._n_threads = run, n_threads
+        self.steps_before = steps_of_start(run)
+        self._plain = newton_start_violation(run.problem)
+        self._damped = 0.0 if run.problem.treatment is Treatment.ORDERED else DAMPED_START * self._plain
+        self.start = max(self._plain, self._damped)
+
+    def jump(self) -> None:
+        """Moves the run to the result of Newton's method, if it has one, and lowers the start."""
+        run = self._run
+        violation = run.problem.violation(run.alpha, run.score)
+        n_free = self._count_free_samples()
+        plain = violation <= ROUNDING * self._plain
+        gain = LEAST_GAIN_AFTER_PLAIN if plain else LEAST_GAIN
+        damped = violation <= ROUNDING * self._damped and self._damped_pays(violation, n_free, gain)
+        if plain or damped:
+            violation = self.move([newton] * plain + [damped_newton] * damped)
+        if plain:
+            share = NEXT_AFTER_STEPS if self._damped > 0.0 else NEWTON_NEXT_VIOLATION
+            self._plain = share * min(self._plain, violation)
+        if damped:
+            self._damped = NEWTON_NEXT_VIOLATION * min(self._damped, violation)
+        start = max(self._plain, min(self._damped, NEXT_LOOK * violation))
+        self.start = start if start < self.start else NEXT_LOOK * self.start
+
+    def move(self, methods: Sequence[Method]) -> float:
+        """To the result of the first method that has one. Returns the violation afterwards."""
+        run = self._run
+        start = Point(run.alpha.copy(), run.exact_scores())
+        with blas_threads(1):
+            results = (
+                m(run.problem, run.matrix, start, run.control.tol, self._n_threads, run.out_of_time) for m in methods
+            )
+            point = next((found for found in results if found is not None), start)
+        run.move_to(point.alpha, point.score)
+        return run.problem.violation(run.alpha, run.score)
+
+    def _count_free_samples(self) -> int:
+        h, alpha = self._run.problem.hinges, self._run.alpha
+        return len(np.unique(h.sample[(alpha > 0.0) & (alpha < h.cap)]))
+
+    def _damped_pays(self, violation: float, n_free: int, gain: float) -> bool:
+        """Whether the damped method is expected to end well before steps on pairs do; costs are in microseconds.
+
+        By measurement on ten data sets it takes 12 Newton steps from a twentieth of the spread and 8 for every factor
+        of e above, of n·z kernel values and z² operations a threshold, where z samples are free. Every factor of e by
+        which the violation is to fall takes nearly half of the steps on pairs so far, which take the longer, the more
+        thresholds there are.
+        """
+        run, problem = self._run, self._run.problem
+        if n_free == 0 or violation <= run.control.tol or MATRICES * 8 * n_free**2 > run.matrix.budget:
+            return False
+        n_steps = 12.0 + 8.0 * max(0.0, math.log(violation / newton_start_violation(problem)))
+        values = 2e-4 * (10.0 + _features(run)) * problem.n_samples * n_free
+        cost = n_steps * (LEAST_STEP + values + 8e-4 * problem.n_thresholds * n_free**2)
+        left = 0.45 * (self.steps_before + run.n_iter) * math.log(violation / run.control.tol)
+        return left * (0.35 + 0.07 * problem.n_thresholds) > gain * cost
+
+
+def _features(run: Run) -> float:
+    """Of a row, that are not 0."""
+    samples: Any = None if run.matrix.source is None else run.matrix.source[1]
+    if sp.issparse(samples):
+        return float(samples.nnz) / max(1, samples.shape[0])
+    return float(samples.shape[1]) if isinstance(samples, np.ndarray) else MANY_FEATURES

@@ -68,7 +68,7 @@ def newton(
     low, up = start.alpha <= 1e-9 * cap, start.alpha >= (1 - 1e-9) * cap
     n_free = np.count_nonzero(~(low | up))
     most_changes = MOST_FIRST_CHANGES * n_free
-    systems = Systems(problem, matrix, start, tol, n_threads)
+    systems = Systems(problem, matrix, start, least_ridge(problem, matrix, tol), n_threads)
     for _ in range(MOST_SYSTEMS):
         if stop() or not 0 < np.count_nonzero(~(low | up)) <= MOST_GROWTH * n_free:
             return None
@@ -88,6 +88,11 @@ def newton(
         most_changes = MOST_NEXT_CHANGES * changes
         low, up = (low & ~rises) | below, (up & ~falls) | above
     return None
+
+
+def least_ridge(problem: Problem, matrix: Matrix, tol: float) -> float:
+    """ρ by which no slope is off by more than a tenth of the tolerance, if K + ρ can be factored."""
+    return float(max(0.1 * tol / problem.hinges.cap.max(), 1e-11 * matrix.largest))
 
 
 class FreeHinges:
@@ -114,12 +119,12 @@ class FreeHinges:
 class Systems:
     """The systems that belong to choices of sides, all relative to one starting point."""
 
-    def __init__(self, problem: Problem, matrix: Matrix, start: Point, tol: float, n_threads: int) -> None:
+    def __init__(self, problem: Problem, matrix: Matrix, start: Point, ridge: float, n_threads: int) -> None:
         self._problem = problem
         self._matrix = matrix
         self._start = start
         self._n_threads = n_threads
-        self._ridge = max(0.1 * tol / problem.hinges.cap.max(), 1e-11 * matrix.largest)
+        self._ridge = ridge
         self._group = _groups(problem, start.alpha)
         self._system: ChangingSystem | None = None
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics as sklearn_metrics
+from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ordsvm._typing import Samples, SampleWeight
 from ordsvm.checks import shortened
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics.agreement import kendall_tau_b, quadratic_weighted_kappa, spearman_rho
@@ -74,7 +76,7 @@ class OrdinalScorer:
     name: str
     weight_request: bool | str | None = None
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def __call__(self, estimator: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None) -> float:
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
         order = self._label_order(estimator, y)
         score = self.metric(y, self._answers(estimator, X, order), categories=order, **weighted)
@@ -197,7 +199,7 @@ SCORERS = {scorer.name: scorer for scorer in _ALL}  # of predicted ranks, which 
 PROBABILITY_SCORERS = {rps_scorer.name: rps_scorer}
 
 
-def get_scorer(name: Any) -> Any:
+def get_scorer(name: str | Callable[..., float]) -> Callable[..., float]:
     """Return the scorer with a name, for `scoring` of scikit-learn's functions and searches.
 
     scikit-learn has no list of scorers that others may add to: `GridSearchCV(scoring="mae")` does not find a name of

@@ -22,6 +22,7 @@ from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
 from ordsvm.estimators.linear import LinearMachine, has_rows_of_samples
+from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.validation import is_routing
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore, KeptKernels, SampleNumbers
@@ -38,6 +39,7 @@ from ordsvm.model_selection.paths import (
     evaluate,
     follow,
     grouped,
+    identity,
     may_follow,
     train_anew,
 )
@@ -100,10 +102,11 @@ class SearchJobs:
         if self._can_share_kernels(own):
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
-        if self._device() != "cpu":
+        is_linear = isinstance(self.machine, LinearMachine)
+        if self._device() != "cpu" and not is_linear:
             return self._collect(len(candidates), self._device_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
-        if isinstance(self.machine, LinearMachine) and has_rows_of_samples(self.machine):
+        if is_linear and self._device() == "cpu" and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal, **self._how)
 
@@ -220,16 +223,18 @@ class SearchJobs:
     def _device_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
         """All folds of candidates that differ in C alone, side by side where they are small; else one by one."""
         jobs: list[Job] = []
+        last: dict[Hashable, DeviceGrid] = {}
         for places in grouped(own, lambda name: name != "C"):
             kernel = self._common_kernel(own[places[0]]) if self._are_valid([own[place] for place in places]) else None
             machine = self._fresh_machine({name: value for name, value in own[places[0]].items() if name != "C"})
             chosen = [own[place] for place in places]
             if kernel is None or not DeviceGrid.takes(machine, chosen, kernel, len(self.y)):
                 jobs += self._path_jobs(own, [places], journal)
-            else:
-                jobs += self._grid_jobs(
-                    DeviceGrid(machine, self._device(), kernel, self._views[0]), own, places, journal
-                )
+            elif any(self._batches([places], journal)):
+                others = identity(chosen[0], lambda name: name not in ("C", "gamma"))
+                C = [float(parameters.get("C", self.machine.C)) for parameters in chosen]
+                last[others] = DeviceGrid(machine, kernel, self._views[0], C, before=last.get(others))
+                jobs += self._grid_jobs(last[others], own, places, journal)
         return jobs
 
     def _common_kernel(self, parameters: Parameters) -> Kernel | None:
@@ -243,15 +248,15 @@ class SearchJobs:
 
     def _grid_jobs(self, grid: DeviceGrid, own: Sequence[Parameters], places: list[int], journal: Journal) -> list[Job]:
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
-        C = [float(own[place].get("C", self.machine.C)) for place in places]
 
         def run(left: list[int], fold: int) -> list[Outcome]:
-            grid.solved(C, [self._samples(each, numbers, pairwise=False)[0] for each in range(len(self.folds))])
+            grid.solved([self._samples(each, numbers, pairwise=False)[0] for each in range(len(self.folds))])
             train, test = self._samples(fold, numbers, pairwise=False)
             judge = self._judge_of(journal, left, fold)
             outcomes = []
             for number, place in enumerate(left):
-                machine = grid.machine(fold, places.index(place), self._fresh_machine(own[place]))
+                with quiet_fits():  # as where a machine is trained by itself
+                    machine = grid.machine(fold, places.index(place), self._fresh_machine(own[place]))
                 if machine is not None:
                     outcomes.append(evaluate(partial(_already, machine), train, test, judge, number))
                     continue

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
+from ordsvm._typing import CheckpointPath, CrossValidation, Samples, SampleWeight
 from ordsvm.checkpoint import DamagedError, OtherFitError, Session, check_checkpoint, digest, opened
 from ordsvm.checkpoint.description import FREE_TO_CHANGE, parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
@@ -33,6 +36,9 @@ from ordsvm.model_selection.methods import METHODS, Found, Judgement, exhaustive
 from ordsvm.model_selection.paths import Judge, Parameters, Scorer
 from ordsvm.model_selection.remarks import edges_of_grid, warn_of_edges, warn_of_limits
 from ordsvm.model_selection.results import Table, results_table
+
+ParamGrid: TypeAlias = Literal["two-stage"] | Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+Scoring: TypeAlias = str | Callable[..., float] | Iterable[str] | Mapping[str, str | Callable[..., float]] | None
 
 
 @linked
@@ -176,15 +182,15 @@ class OrdinalSearchCV(GridSearchCV):
 
     def __init__(
         self,
-        estimator: Any,
-        param_grid: Any = "two-stage",
+        estimator: BaseEstimator,
+        param_grid: ParamGrid = "two-stage",
         *,
-        scoring: Any = "mae",
+        scoring: Scoring = "mae",
         n_jobs: int | None = None,
-        refit: Any = True,
-        cv: Any = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        cv: CrossValidation = None,
         verbose: int = 0,
-        error_score: Any = np.nan,
+        error_score: float | Literal["raise"] = np.nan,
         return_train_score: bool = False,
         memory_limit: float = 1000,
         device: str | None = None,
@@ -207,12 +213,12 @@ class OrdinalSearchCV(GridSearchCV):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Samples,
+        y: ArrayLike | None = None,
         *,
-        groups: Any = None,
-        sample_weight: Any = None,
-        checkpoint: Any = None,
+        groups: ArrayLike | None = None,
+        sample_weight: SampleWeight = None,
+        checkpoint: CheckpointPath = None,
         **params: Any,
     ) -> Self:
         """Try all parameters and train the best ones on all samples.
@@ -311,7 +317,7 @@ class OrdinalSearchCV(GridSearchCV):
             return self.estimator
         name = f"{self.estimator.steps[-1][0]}__device" if isinstance(self.estimator, Pipeline) else "device"
         if name not in self.estimator.get_params():
-            raise ValueError(f"device={self.device!r} is for models with kernels: {self.estimator!r} has none.")
+            raise ValueError(f"device={self.device!r}: {self.estimator!r} has no parameter of that name.")
         usable_device(self.device)
         return clone(self.estimator).set_params(**{name: self.device})
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats
 from ordsvm.model_selection.grids import short_number
 from ordsvm.plotting.display import Display, colour_map
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(eq=False)
@@ -57,7 +61,9 @@ class SearchDisplay(Display):
     name: str
 
     @classmethod
-    def from_estimator(cls, search: Any, *, score: str = "score", stage: int | None = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, search: BaseEstimator, *, score: str = "score", stage: int | None = None, ax: Axes | None = None
+    ) -> Self:
         """Draw a fitted search over C and gamma.
 
         With more parameters in the grid, a point is the best that was found there.
@@ -96,7 +102,7 @@ class SearchDisplay(Display):
         name = str(getattr(scorer, "name", score))
         return cls(values["C"], values["gamma"], mean, name).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the heat map.
 
         Parameters

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -211,6 +211,27 @@ def test_an_interruption_ends_the_search(method):
     with pytest.raises(KeyboardInterrupt):
         search(method, scoring=scorer, n_jobs=2)
     assert 5 < scorer.calls < 10
+
+
+def test_no_candidate_is_out_by_a_few_samples():
+    """One sample has no deviation; the race goes on in a few heats, however many folds there are."""
+    race = search("racing", data=(X[:28], Y[:28]), cv=LeaveOneOut(), refit=False)
+    assert race.n_pruned_ == 0
+
+
+def test_candidates_drop_out_where_others_fail():
+    big, labels = random_data(1, n=400, noise=0.1)
+    grid = {"C": [-1.0, *GRID["C"]], "gamma": GRID["gamma"]}
+    assert search("racing", grid=grid, data=(big, labels), refit=False).n_pruned_ > 0
+
+
+def test_fits_share_no_random_state():
+    """Each has its own copy, as in GridSearchCV, so that neither order nor threads matter."""
+    estimator = SVOR(early_stopping=True, random_state=np.random.RandomState(0))
+    ours, theirs = (search("exhaustive", estimator, {"C": [1.0, 2.0]}, refit=False, n_jobs=jobs) for jobs in (None, 2))
+    alone = search("exhaustive", estimator, {"C": [2.0]}, refit=False)
+    np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+    assert ours.cv_results_["mean_test_score"][1] == alone.cv_results_["mean_test_score"][0]
 
 
 def test_methods_have_names():

@@ -50,6 +50,7 @@ from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.stopping import Jobs
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
+PLAIN = (bool, int, float, str, type(None), np.generic, np.ndarray, list, tuple, dict, Kernel)  # changed by no fit
 
 
 @dataclass(frozen=True)
@@ -267,10 +268,13 @@ class SearchJobs:
         return [Job(left, fold, partial(run, left, fold)) for left, fold in self._batches([places], journal)]
 
     def _fresh_machine(self, parameters: Parameters) -> Any:
-        """As `clone` and `set_params` make it, which take a millisecond."""
-        machine = copy(self._untrained)
-        if not vars(machine).keys() >= parameters.keys():
+        """As `clone` and `set_params` make it, which take a millisecond; a random state or a callback is not shared."""
+        untrained = vars(self._untrained)
+        if not (
+            untrained.keys() >= parameters.keys() and all(isinstance(value, PLAIN) for value in untrained.values())
+        ):
             return clone(self.machine).set_params(**parameters)
+        machine = copy(self._untrained)
         vars(machine).update(parameters)
         return machine
 

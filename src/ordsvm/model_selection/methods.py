@@ -24,6 +24,8 @@ from ordsvm.model_selection.pruning import Pruner
 METHODS = ("exhaustive", "pruned", "racing", "halving")
 LOOSE_TOL = 0.1  # of the first fits of a race
 DEVIATIONS = 3.5  # by which the rest of the folds would have to differ for a candidate to win that is out of a race
+LEAST_TESTED = 30  # samples before any candidate is out
+MOST_HEATS = 5
 MARGIN = 0.01  # share of the leader's error within which candidates are trained to their tol
 MARGIN_SAMPLES = 2.0  # the same in samples that are off by one
 FACTOR = 3  # of samples, and of candidates, from one round of halving to the next
@@ -104,8 +106,8 @@ def _takes_loose_tol(machine: Any, candidates: Sequence[Parameters], prefix: str
 def _heats(jobs: SearchJobs, candidates: list[Parameters], stage: int, by: Judgement) -> Table:
     """Outcomes on all folds of those that do not fall behind on the folds before."""
     n_folds = len(jobs.folds)
-    step = n_folds if jobs.shares_folds() else 1
-    heats = [range(first, first + step) for first in range(0, n_folds, step)]
+    step = n_folds if jobs.shares_folds() else -(-n_folds // MOST_HEATS)
+    heats = [range(first, min(first + step, n_folds)) for first in range(0, n_folds, step)]
     left = np.arange(len(candidates))
     table: Table = [[jobs.judge.pruned()] * n_folds for _ in candidates]
     for folds in heats:
@@ -123,23 +125,29 @@ def _are_behind(jobs: SearchJobs, by: Judgement, table: Table, folds: range) -> 
     A share s of the samples was tested, with a mean difference m of losses on the same samples, of standard error e.
     The rest would have to make up for it: its mean is estimated as m too, with a deviation of the two means from each
     other of e / √(1 − s), and has to be below −m s / (1 − s). So a candidate is behind by m / (e √(1 − s)) deviations.
+    e is estimated as if one more sample had the largest difference that there is from m: few samples may all agree.
     """
     behind = np.zeros(len(table), dtype=bool)
     errors = by.errors(table)[:, : folds.stop].mean(axis=1)
     kept = [[row[fold].losses for fold in folds] for row in table]
-    if np.isnan(errors).all() or any(losses is None for row in kept for losses in row):
+    known = np.array([all(losses is not None for losses in row) for row in kept])  # others have failed
+    sizes = [len(fold.test) for fold in jobs.folds]
+    n_tested = sum(sizes[: folds.stop])
+    left = 1.0 - n_tested / sum(sizes)
+    if not known.any() or left <= 0.0 or n_tested < LEAST_TESTED:
         return behind
-    losses = np.array([np.concatenate([np.asarray(part) for part in row]) for row in kept])
+    losses = np.array([np.concatenate([np.asarray(part) for part in kept[row]]) for row in np.flatnonzero(known)])
     weight = np.ones(losses.shape[1])
     if jobs.sample_weight is not None:
         given = np.asarray(jobs.sample_weight, dtype=np.float64)
         weight = np.concatenate([given[jobs.folds[fold].test] for fold in folds])
     share = weight / weight.sum()
-    difference = losses - losses[np.nanargmin(errors)]
+    difference = losses - losses[np.argmin(errors[known])]
     mean = difference @ share
-    deviation = np.sqrt(((difference - mean[:, np.newaxis]) ** 2) @ share**2)
-    left = 1.0 - sum(len(jobs.folds[fold].test) for fold in folds) / sum(len(fold.test) for fold in jobs.folds)
-    return mean > DEVIATIONS * deviation * np.sqrt(max(left, 0.0)) if left > 0.0 else behind
+    one_more = np.abs(difference).max(axis=1) * share.max()
+    deviation = np.sqrt(((difference - mean[:, np.newaxis]) ** 2) @ share**2 + one_more**2)
+    behind[known] = mean > DEVIATIONS * deviation * np.sqrt(left)
+    return behind
 
 
 def _refined(

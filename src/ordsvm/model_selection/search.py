@@ -178,6 +178,8 @@ class OrdinalSearchCV(GridSearchCV):
     True
     """
 
+    method: str = "exhaustive"  # of pickles of 0.1.0 too
+
     def __init__(
         self,
         estimator: BaseEstimator,

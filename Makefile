@@ -35,9 +35,13 @@ test-all: $(VENV)/test $(VENV)/bench $(VENV)/docs core-test test-isa test-arm ex
 	$(BIN)/python -m pytest
 
 # The core's tests and random problems with dispatch limited to narrower vectors than this machine has, and a search for
-# functions that files of different instruction sets share.
+# functions that files of different instruction sets share: as they are compiled for use, and those of the core without
+# optimisation and with flags for this processor, which must change nothing.
 test-isa: $(VENV)/test core-test
 	$(BIN)/python tools/shared_symbols.py build/core
+	$(BIN)/cmake -S . -B build/unoptimised "-DCMAKE_CXX_FLAGS=-O0 -w -march=native" > build/unoptimised.log
+	$(BIN)/cmake --build build/unoptimised --target ordsvm_core -j 2 >> build/unoptimised.log
+	$(BIN)/python tools/shared_symbols.py --own build/unoptimised
 	for set in $$($(BIN)/python -c "from ordsvm import _core; print(*_core.instruction_sets[:-1])"); do \
 	  ORDSVM_ISA=$$set build/core/core_tests || exit 1; done
 	$(BIN)/python -m pytest tests/test_instruction_sets.py
@@ -92,7 +96,7 @@ wheels: $(VENV)/created
 # What a release needs: an address, a version, its notes. Then what is in dist goes to the package index, from a workflow
 # that the index trusts.
 release-check:
-	$(PYTHON) tools/release.py $(TAG:%=--tag %)
+	$(PYTHON) tools/release.py --tag "$$TAG"
 
 publish: release-check $(VENV)/wheel
 	$(BIN)/twine upload dist/*.whl dist/*.tar.gz

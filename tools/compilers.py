@@ -3,8 +3,8 @@
     python tools/compilers.py g++-11 clang++-15:libc++ [--cmake CMAKE]
 
 A name after a colon is that of clang's standard library (libstdc++ or libc++). Compilers and libraries that are not
-found are named and left out. The exit status is 1 where a compiler fails, warns or makes a core that fails its tests,
-and where none was found.
+found are named and left out. The exit status is 1 where a compiler fails, warns, makes a core that fails its tests or
+one whose instruction sets share functions (tools/shared_symbols.py), and where none was found.
 """
 
 import argparse
@@ -39,9 +39,11 @@ def build(compiler: str, library: str, cmake: str) -> Path:
 def passes(name: str, cmake: str) -> bool:
     compiler, _, library = name.partition(":")
     try:
-        subprocess.run([build(compiler, library, cmake)], check=True)
+        program = build(compiler, library, cmake)
+        subprocess.run([sys.executable, ROOT / "tools" / "shared_symbols.py", program.parent], check=True)
+        subprocess.run([program], check=True)
     except subprocess.CalledProcessError as error:
-        print(f"{name}: {Path(error.cmd[0]).name} failed", flush=True)
+        print(f"{name}: {' '.join(Path(part).name for part in error.cmd[:2])} failed", flush=True)
         return False
     print(f"{name}: the core's tests pass", flush=True)
     return True

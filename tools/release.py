@@ -88,9 +88,9 @@ def offences(root: Path, tag: str | None) -> list[str]:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="What a release needs.")
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent)
-    parser.add_argument("--tag")
+    parser.add_argument("--tag", help="empty: none")
     given = parser.parse_args(arguments)
-    found = offences(given.root, given.tag)
+    found = offences(given.root, given.tag or None)
     for offence in found:
         print(offence)
     return 1 if found else 0

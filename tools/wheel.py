@@ -3,9 +3,10 @@
     python tools/wheel.py [--python PYTHON]   all of it (make wheel); PYTHON is the interpreter that the wheel is for
     python tools/wheel.py --installed         the last step alone, with the ordsvm that this Python has
 
-Steps: `build` makes a source archive and a wheel of it, in dist; auditwheel names the oldest Linux that the wheel runs
-on; twine, check-wheel-contents and, for a wheel that serves several versions of Python, abi3audit look at it. Then it
-is installed into an environment of its own, without any compiler on the path, where `ordsvm demo` and some tests run.
+Steps: `build` makes a source archive and a wheel of it, in dist, whose instruction sets must share no function
+(tools/shared_symbols.py); auditwheel names the oldest Linux that the wheel runs on; twine, check-wheel-contents and,
+for a wheel that serves several versions of Python, abi3audit look at it. Then it is installed into an environment of
+its own, without any compiler on the path, where `ordsvm demo` and some tests run.
 """
 
 import argparse
@@ -28,14 +29,17 @@ def run(*command: object, **options: object) -> None:
 
 
 def build(python: str) -> Path:
-    """Makes dist anew and returns the wheel there."""
-    dist = ROOT / "dist"
+    """Makes dist anew and returns the wheel there; what it was built of is in build/wheel."""
+    dist, objects = ROOT / "dist", ROOT / "build" / "wheel"
     shutil.rmtree(dist, ignore_errors=True)
+    shutil.rmtree(objects, ignore_errors=True)
     environment = dist / "build"
     run(python, "-m", "venv", environment)
     run(environment / "bin" / "python", "-m", "pip", "install", "-q", "build")
-    run(environment / "bin" / "python", "-m", "build", "--outdir", dist, ROOT)
+    run(environment / "bin" / "python", "-m", "build", "--outdir", dist, f"-Cbuild-dir={objects}", ROOT)
     shutil.rmtree(environment)
+    if sys.platform == "linux":
+        run(sys.executable, ROOT / "tools" / "shared_symbols.py", objects)
     return next(dist.glob("*.whl"))
 
 

@@ -30,7 +30,7 @@ void product_of(const FullKernel& kernel, Vector<const double> beta, Vector<doub
   const Unlocked unlocked;
   std::fill_n(score.data(), score.size(), 0.0);
   const Change all(span(beta));
-  kernel.add<double>(all.rows, all.weights, score.data());
+  add_rows(kernel, all.rows, all.weights, score.data());
 }
 
 Fit proof_of(const FullKernel& kernel, const HingeArrays& hinges, const LiveArrays& live) {

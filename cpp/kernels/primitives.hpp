@@ -81,6 +81,8 @@ struct LoopMath {
   }
 };
 
+inline namespace ORDSVM_OWN {
+
 template <class T, Index n>
 struct VectorMath {
   using Real = T;
@@ -115,6 +117,8 @@ struct VectorMath {
       for (Index l = 0; l < wide::width<T>; ++l) x[l] = std::pow(x[l], p.degree);
   }
 };
+
+}  // namespace ORDSVM_OWN
 
 struct StandardMath {
   using Real = double;

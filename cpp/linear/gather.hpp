@@ -11,6 +11,7 @@
 #endif
 
 namespace ordsvm::linear {
+inline namespace ORDSVM_OWN {
 
 /// sum_p value(p) * weights[column(p)]
 template <class Row, class W>
@@ -84,4 +85,5 @@ ORDSVM_INLINE W product(const Row& row, const W* weights) {
   return product_by_loads(row, weights);
 }
 
+}  // namespace ORDSVM_OWN
 }  // namespace ordsvm::linear

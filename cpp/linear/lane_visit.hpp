@@ -9,6 +9,7 @@
 #include "simd/packs.hpp"
 
 namespace ordsvm::linear {
+inline namespace ORDSVM_OWN {
 
 using wide::any, wide::Lanes, wide::larger, wide::load_pack, wide::smaller, wide::store_pack, wide::where_positive;
 
@@ -120,4 +121,5 @@ ORDSVM_INLINE void visit_rows(const View& rows, const Group<W, P>& g, Place plac
   }
 }
 
+}  // namespace ORDSVM_OWN
 }  // namespace ordsvm::linear

@@ -76,8 +76,8 @@ struct LabelledSamples {
   std::span<const double> target;
   std::span<const float> norm;  // |x|^2
 
-  double weight_of(Index i) const { return weight.empty() ? 1.0 : weight[i]; }
-  double target_of(Index i) const { return target.empty() ? 0.0 : target[i]; }
+  ORDSVM_INLINE double weight_of(Index i) const { return weight.empty() ? 1.0 : weight[i]; }
+  ORDSVM_INLINE double target_of(Index i) const { return target.empty() ? 0.0 : target[i]; }
 };
 
 /// Dual variables as a machine has kept them: [sample][column].

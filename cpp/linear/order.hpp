@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/hinges.hpp"
+#include "simd/dispatch.hpp"
 
 namespace ordsvm::linear {
 
@@ -48,8 +49,8 @@ class Order {
   Index n_rows(Index from, Index to) const {
     return std::min(n_, to * row_block_size) - std::min(n_, from * row_block_size);
   }
-  Index first(Index p) const { return Index{row_blocks_[p]} * row_block_size; }
-  Index last(Index p) const { return std::min(n_, first(p) + row_block_size); }
+  ORDSVM_INLINE Index first(Index p) const { return Index{row_blocks_[p]} * row_block_size; }
+  ORDSVM_INLINE Index last(Index p) const { return std::min(n_, first(p) + row_block_size); }
 
  private:
   Random random_;

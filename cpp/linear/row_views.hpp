@@ -7,6 +7,7 @@
 #include "base/buffer.hpp"
 #include "base/views.hpp"
 #include "parallel/team.hpp"
+#include "simd/dispatch.hpp"
 
 namespace ordsvm::linear {
 
@@ -16,9 +17,9 @@ struct SparseRow {
   const T* values;
   const I* columns;
   Index size;
-  T value(Index p) const { return values[p]; }
-  Index column(Index p) const { return static_cast<Index>(columns[p]); }
-  void prefetch() const {
+  ORDSVM_INLINE T value(Index p) const { return values[p]; }
+  ORDSVM_INLINE Index column(Index p) const { return static_cast<Index>(columns[p]); }
+  ORDSVM_INLINE void prefetch() const {
     for (Index p = 0; p < size; p += 64 / sizeof(I)) __builtin_prefetch(columns + p);
     for (Index p = 0; p < size; p += 64 / sizeof(T)) __builtin_prefetch(values + p);
   }
@@ -28,19 +29,19 @@ template <class T>
 struct DenseRow {
   const T* values;
   Index size;
-  T value(Index p) const { return values[p]; }
-  Index column(Index p) const { return p; }
-  void prefetch() const {}
+  ORDSVM_INLINE T value(Index p) const { return values[p]; }
+  ORDSVM_INLINE Index column(Index p) const { return p; }
+  ORDSVM_INLINE void prefetch() const {}
 };
 
 template <class T, class I>
-SparseRow<T, I> row_of(const CsrView<T, I>& rows, Index i) {
+ORDSVM_INLINE SparseRow<T, I> row_of(const CsrView<T, I>& rows, Index i) {
   const Index start = static_cast<Index>(rows.starts[i]);
   return {rows.values + start, rows.columns + start, static_cast<Index>(rows.starts[i + 1]) - start};
 }
 
 template <class T>
-DenseRow<T> row_of(const DenseView<T>& rows, Index i) {
+ORDSVM_INLINE DenseRow<T> row_of(const DenseView<T>& rows, Index i) {
   return {rows.values + i * rows.n_columns, rows.n_columns};
 }
 
@@ -58,7 +59,7 @@ inline Index count(const Rows& rows) {
 struct Place {
   Index first = 0;
   const Index* listed = nullptr;
-  Index sample(Index i) const { return listed ? listed[i] : first + i; }
+  ORDSVM_INLINE Index sample(Index i) const { return listed ? listed[i] : first + i; }
 };
 
 /// |x|^2 of rows, where a column that comes twice in a row counts with the sum of its values.

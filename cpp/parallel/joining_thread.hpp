@@ -2,6 +2,7 @@
 #pragma once
 
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 namespace ordsvm {
@@ -9,6 +10,7 @@ namespace ordsvm {
 class JoiningThread {
  public:
   template <class Function, class... Arguments>
+    requires(!std::is_same_v<std::remove_cvref_t<Function>, JoiningThread>)  // a thread is no function
   explicit JoiningThread(Function&& function, Arguments&&... arguments)
       : thread_(std::forward<Function>(function), std::forward<Arguments>(arguments)...) {}
   JoiningThread(JoiningThread&&) = default;

@@ -3,7 +3,8 @@
 //   ORDSVM_DISPATCH(result, name, (parameters), (arguments)) { ... }
 // is <set>::name there; where the set is baseline, `name` is defined besides, which calls the one of the set in use.
 // What these functions call is to be ORDSVM_INLINE or of an unnamed namespace: a function that the linker shares among
-// files could be one with instructions that the processor lacks (tools/shared_symbols.py looks for such).
+// files could be one with instructions that the processor lacks (tools/shared_symbols.py looks for such). Of the standard
+// library they use what any optimisation inlines: minima, elements of vectors.
 #pragma once
 
 #include "simd/instruction_set.hpp"
@@ -23,6 +24,9 @@
 #if !defined(ORDSVM_HAS_SETS)  // other processors than x86-64: what the compiler makes by itself
 #define ORDSVM_DISPATCH(result, name, parameters, arguments) result name parameters
 #elif defined(ORDSVM_CHOOSES)
+#ifdef __AVX__
+#error "Compile for any x86-64, without -mavx and the like: wider vectors are chosen when the library is loaded."
+#endif
 #define ORDSVM_DECLARE(set, result, name, parameters) \
   namespace set {                                     \
   result name parameters;                             \

@@ -24,6 +24,7 @@ bool has_avx512() {
 #endif
 }
 
+/// What the processor has.
 InstructionSet widest() {
 #ifdef ORDSVM_HAS_SETS
   __builtin_cpu_init();
@@ -33,7 +34,7 @@ InstructionSet widest() {
 
 }  // namespace
 
-InstructionSet detail::in_use = widest();
+InstructionSet detail::in_use = InstructionSet::baseline;
 
 std::string name_of(InstructionSet set) {
   switch (set) {
@@ -54,16 +55,22 @@ std::vector<InstructionSet> usable_sets() {
   return usable;
 }
 
-void choose_instruction_set() {
+namespace {
+
+InstructionSet wanted_set() {
   const char* const variable = std::getenv("ORDSVM_ISA");
   const std::string wanted = variable ? variable : "";
-  if (wanted.empty()) return void(detail::in_use = widest());
+  if (wanted.empty()) return widest();
   std::string names;
   for (const InstructionSet set : usable_sets()) {
-    if (name_of(set) == wanted) return void(detail::in_use = set);
+    if (name_of(set) == wanted) return set;
     names += (names.empty() ? "" : ", ") + name_of(set);
   }
   throw std::invalid_argument("ORDSVM_ISA=" + wanted + ": on this processor it can be " + names + ", or unset.");
 }
+
+}  // namespace
+
+void choose_instruction_set() { [[maybe_unused]] static const InstructionSet chosen = detail::in_use = wanted_set(); }
 
 }  // namespace ordsvm

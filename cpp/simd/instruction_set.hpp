@@ -26,8 +26,10 @@ std::string name_of(InstructionSet set);
 /// Those that this build has and the processor can run, the narrowest first.
 std::vector<InstructionSet> usable_sets();
 
-/// Uses the set that the environment variable ORDSVM_ISA names, or the widest where there is none. Throws
-/// std::invalid_argument where the variable is no name of a set, or that set is not usable. Not while loops run.
+/// Uses the set that the environment variable ORDSVM_ISA names, or the widest where there is none, for good: later calls
+/// change nothing, so that loops may run meanwhile. Before the first call the baseline is in use. Throws
+/// std::invalid_argument where the variable is no name of a set, or that set is not usable; a call after that reads it
+/// again.
 void choose_instruction_set();
 
 }  // namespace ordsvm

@@ -95,6 +95,14 @@ ORDSVM_INLINE T minimum(const Vector<T>& value) {
   return least;
 }
 
+/// The first place of a value that is one of them.
+template <class T>
+ORDSVM_INLINE Index place_of(T value, const T* values, Index count) {
+  Index at = 0;
+  while (at + 1 < count && values[at] != value) ++at;
+  return at;
+}
+
 // Whole chunks by vectors, keeping only the chunk of each extreme; the position is looked up at the end.
 template <bool gather, class T>
 ORDSVM_INLINE Extremes find_extremes(const Range<T>& range) {
@@ -167,7 +175,7 @@ ORDSVM_INLINE Partner find_partner(const Range<T>& range, const Anchor<T>& ancho
     }
     T most = -minimum<T>(minus_most);
     for (; p < size; ++p) most = std::max(most, gains[p] = gain_of<gather>(range, anchor, begin + p));
-    if (most > best) best = most, best_at = begin + (std::find(gains, gains + size, most) - gains);
+    if (most > best) best = most, best_at = begin + place_of(most, gains, size);
   }
   return {best, best_at};
 }
@@ -199,7 +207,7 @@ ORDSVM_INLINE Largest find_longest(const BoxDistances<T>& box, T threshold) {
       lengths[p] = std::abs(std::max(std::min(full, box.rise[begin + p]), -box.fall[begin + p]));
       most = std::max(most, lengths[p]);
     }
-    if (most > best) best = most, best_at = begin + (std::find(lengths, lengths + size, most) - lengths);
+    if (most > best) best = most, best_at = begin + place_of(most, lengths, size);
   }
   return {best, best_at};
 }

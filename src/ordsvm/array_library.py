@@ -376,7 +376,7 @@ class TorchLibrary:
 
 
 class _Unlocked:
-    """An array that may not be written to, as torch takes it without a warning: nothing here writes to what is given."""
+    """An array that may not be written to, as torch takes it without a warning: nothing here writes to it."""
 
     def __init__(self, values: Floats) -> None:
         self._values = values

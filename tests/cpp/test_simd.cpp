@@ -1,14 +1,30 @@
 // The vector loops against plain ones.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "check.hpp"
 #include "random.hpp"
+#include "simd/instruction_set.hpp"
 #include "simd/loops.hpp"
 
 namespace ordsvm {
 namespace {
+
+#ifndef _WIN32
+TEST(the_instruction_set_is_chosen_once) {
+  const InstructionSet before = instruction_set();
+  const char* const variable = std::getenv("ORDSVM_ISA");
+  const std::string value = variable ? variable : "";
+  for (const char* const later : {"baseline", "none"}) {
+    setenv("ORDSVM_ISA", later, 1);
+    choose_instruction_set();
+    CHECK(instruction_set() == before);
+  }
+  value.empty() ? unsetenv("ORDSVM_ISA") : setenv("ORDSVM_ISA", value.c_str(), 1);
+}
+#endif
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // Around the widths of vectors (4 and 8) and of chunks (128).

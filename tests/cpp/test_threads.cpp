@@ -153,6 +153,8 @@ TEST(teams_may_follow_one_another_quickly) {
   CHECK(total == 3 * (199 * 200 / 2) + 3 * 200);
 }
 
+static_assert(std::is_move_constructible_v<JoiningThread> && !std::is_constructible_v<JoiningThread, JoiningThread&>);
+
 TEST(a_thread_is_joined_where_it_goes_out_of_scope) {
   std::atomic<bool> ended = false;
   {

@@ -19,4 +19,20 @@ struct Proof {
 /// None, penalised and free thresholds. `rounding`: how far a score may be off.
 Proof prove(const Hinges& hinges, const Variables& variables, double rounding);
 
+/// A look at a fit under way.
+struct Look {
+  Index steps = 0;
+  double violation = 0.0;
+  std::vector<double> thresholds;  // those of the solver: -gamma where they are penalised
+  Proof proof;
+};
+
+/// Takes looks whenever one is due.
+class Looks {
+ public:
+  virtual ~Looks() = default;
+  virtual bool due() = 0;
+  virtual void take(const Look& look) = 0;
+};
+
 }  // namespace ordsvm::full_kernel

@@ -27,12 +27,14 @@ from ordsvm.estimators.validation import (
     kernel_by_parameters,
 )
 from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed
+from ordsvm.kernels.full_kernel import SampleNumbers
 from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed
+from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed, trains_together
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each, solve_with_last_resort
 from ordsvm.solvers.kernel.run import Solver, solve
+from ordsvm.solvers.kernel.together import can_solve_together, solve_together
 from ordsvm.solvers.linear.penalized import solve_penalized
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.recorder import combined
@@ -176,6 +178,8 @@ class KernelMachine(Machine):
 
     def _check_more_data(self, X: Any) -> Any:
         """Samples with the features of the training data."""
+        if isinstance(X, SampleNumbers):
+            return X
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
         if is_tensor(X) and X.device.type != "cpu":
@@ -217,7 +221,16 @@ class KernelMachine(Machine):
         else:
             shared = SharedMatrix.of(kernel, samples, float(self.cache_size))
             one = partial(shared.solve, solver)
+            if self._goes_together(task, kernel, samples, control):
+                found = solve_together(task.problems, starts, shared, solver, control)
+                if found is not None:
+                    return Trained(kernel, found)
         return Trained(kernel, solve_each(task.problems, starts, solver, control, one))
+
+    def _goes_together(self, task: KernelTask, kernel: Kernel, samples: Any, control: Control) -> bool:
+        if not is_auto(self.solver) or not can_solve_together(control):
+            return False
+        return trains_together(self._work(task, kernel, samples), len(task.problems), control.n_threads)
 
     def _penalized(self, task: KernelTask, kernel: Kernel, samples: Any, solver: RankDCD) -> Any:
         """Coordinate descent on weights of features; with the last resort of `auto` if that has chosen it."""
@@ -283,11 +296,13 @@ class KernelMachine(Machine):
         self.kernel_ = solution.kernel
         self.result_ = combined([each.result for each in solutions])
         self.n_iter_ = self.result_.n_iter
-        beta = np.zeros((len(solutions), X.shape[0]))
-        beta[:, fit.task.order] = [each.beta for each in solutions]
+        beta = np.array([each.beta for each in solutions])
         self._trained_C = float(self.C)
-        self.support_ = np.flatnonzero(beta.any(axis=0))
-        self.dual_coef_ = beta[:, self.support_]
+        place = np.flatnonzero(beta.any(axis=0))
+        rows = fit.task.order[place]
+        by_row = np.argsort(rows, kind="stable")
+        self.support_ = rows[by_row]
+        self.dual_coef_ = beta[:, place[by_row]]
         self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed() else X[self.support_]
         if isinstance(self.support_vectors_, TensorRows):
             self.support_vectors_ = self.support_vectors_.on_host()

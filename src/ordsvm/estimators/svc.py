@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -244,9 +243,14 @@ class SVC(ClassifierMixin, InterceptMachine):
             warn_left_out(target.classes[~present])
         order = self._by_class(target.codes)
         codes, C = target.codes[order], C[order]
-        questions = _questions(np.flatnonzero(present), self.multi_class)
-        sides = [_sides(len(present), *question) for question in questions]
-        return KernelTask([self._binary(side[codes], C) for side in sides], order, target.classes[present])
+        return KernelTask(self._problems(codes, C, present), order, target.classes[present])
+
+    def _problems(self, codes: Ints, C: Floats, present: Flags) -> list[Problem]:
+        classes = np.flatnonzero(present)
+        if self.multi_class == "ovo" and len(classes) > 2:
+            return formulations.svc_pairs(codes, C, self._treatment())
+        sides = [_sides(len(present), *question) for question in _questions(classes)]
+        return [self._binary(side[codes], C) for side in sides]
 
     def _binary(self, side: Floats, C: Floats) -> Problem:
         return formulations.svc(np.where(side > 0, 1.0, -1.0), C * np.abs(side), self._treatment())
@@ -270,12 +274,10 @@ class SVC(ClassifierMixin, InterceptMachine):
         self.n_support_ = np.bincount(target.codes[self.support_], minlength=len(present))[present]
 
 
-def _questions(classes: Ints, multi_class: str) -> list[tuple[Ints, Ints]]:
-    """The binary questions, each as the classes that mean yes and those that mean no."""
+def _questions(classes: Ints) -> list[tuple[Ints, Ints]]:
+    """The binary questions of one class against the rest, each as the classes that mean yes and those that mean no."""
     if len(classes) == 2:
         return [(classes[1:], classes[:1])]
-    if multi_class == "ovo":
-        return [(np.array([yes]), np.array([no])) for yes, no in combinations(classes, 2)]
     return [(classes[classes == yes], classes[classes != yes]) for yes in classes]
 
 

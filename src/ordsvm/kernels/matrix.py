@@ -68,6 +68,7 @@ class KernelMatrix:
         self.largest = float(largest)
         self._roundings = rows.roundings()
         self.fits_float = bool(largest < LARGEST_FLOAT_VALUE)
+        self.budget = budget
         self._budget = int(min(budget, 16 * len(rows) * len(rows)))
         self._caches: dict[bool, _core.Cache] = {}
 

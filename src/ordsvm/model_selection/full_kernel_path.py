@@ -29,6 +29,16 @@ class PathMemory:
         self.alpha: dict[tuple[Hashable, float, int], Floats] = {}
 
 
+class Starts:
+    """Dual variables of fits to a loose tolerance, by fold and kernel: those to a finer one start from them."""
+
+    def __init__(self) -> None:
+        self._alpha: dict[tuple[int, Hashable], dict[tuple[Hashable, float, int], Floats]] = {}
+
+    def of(self, fold: int, kernel: Hashable) -> dict[tuple[Hashable, float, int], Floats]:
+        return self._alpha.setdefault((fold, kernel), {})
+
+
 class FullKernelMachinePath:
     """A machine at one C after the other, as `MachinePath`. Its samples are numbers that its kernel looks values up by.
 
@@ -46,11 +56,13 @@ class FullKernelMachinePath:
         kernel: FullKernel,
         before: PathMemory,
         own: PathMemory,
+        near: dict[tuple[Hashable, float, int], Floats] | None = None,
     ) -> None:
         self.machine = machine
         self.train = train
         self.kernel = kernel
         self._before, self._own = before, own
+        self._near = near
         self._name = name
         self._paths: list[FullKernelPath] = []
 
@@ -62,12 +74,16 @@ class FullKernelMachinePath:
         unit = self._unit_fit(C)
         solutions: list[Solution] = []
         for number, path in enumerate(self._paths):
-            start = self._before.alpha.get((self._name, C, number))
-            solution = path.solve(C, float(self.machine.tol), start)
+            key = (self._name, C, number)
+            near = None if self._near is None else self._near.get(key)
+            start = self._before.alpha.get(key) if near is None else near
+            solution = path.solve(C, float(self.machine.tol), start, near is not None)
             if solution is None:
                 return replace(unit, task=unit.task.times_C(C)).run(checkpoint)
             solutions.append(solution)
-            self._own.alpha[self._name, C, number] = solution.result.alpha
+            self._own.alpha[key] = solution.result.alpha
+            if self._near is not None:
+                self._near[key] = solution.result.alpha
         scores = np.column_stack([path.scores() for path in self._paths])
         return unit.recover(Trained(FullKernel(self.kernel.values, scores), solutions))
 

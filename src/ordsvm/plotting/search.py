@@ -91,6 +91,8 @@ class SearchDisplay(Display):
             raise ValueError(f"score={score!r} is unknown: give one of {', '.join(map(repr, names))}.")
         stages = table.get("stage")
         shown = np.ones(len(table["params"]), dtype=bool) if stages is None else stages == (stage or 1)
+        if "n_resources" in table:  # the last round of halving, which has all samples
+            shown = shown & (table["n_resources"] == table["n_resources"].max())
         C, gamma = (_column(table, name)[shown] for name in ("C", "gamma"))
         values = {name: np.unique(column) for name, column in (("C", C), ("gamma", gamma))}
         mean = np.full((len(values["gamma"]), len(values["C"])), np.nan)

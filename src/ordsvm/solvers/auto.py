@@ -24,6 +24,7 @@ from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.wide_system import WIDE
 
 SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
+SMALL_TASK = 2000  # hinges of a problem that one thread solves as soon as several would
 LAST_RESORT_SAMPLES = 3000  # up to which it ends within seconds, in 300 MB
 NORMS = 2000  # rows that stand for all where a mean norm is taken
 SMALL_TABLE, SMALL_STIFFNESS = 2000, 25.0  # values up to which both solvers take milliseconds, unless C is large
@@ -196,6 +197,14 @@ def trains_side_by_side(kernel: Kernel, n_samples: int) -> bool:
     """Whether a search on a device solves all folds and C of a kernel at once, by the interior-point method: where
     their matrices are small enough that a fit at a time would leave the device waiting."""
     return n_samples <= SIDE_BY_SIDE_SAMPLES and isinstance(kernel, RBF | Laplacian | Linear | Polynomial)
+
+
+def trains_together(work: Work, n_problems: int, n_threads: int) -> bool:
+    """Whether the problems of a machine of several are solved in one call of the core (`solvers/kernel/together.py`),
+    a thread each: where each is small, or there are enough of them for all threads."""
+    is_definite = work.kernel is not None and work.kernel.positive_semidefinite
+    is_plain = work.device == "cpu" and not isinstance(work.kernel, Custom) and not _keeps_weights(work)
+    return n_problems > 1 and is_definite and is_plain and (n_problems >= n_threads or work.n_hinges <= SMALL_TASK)
 
 
 def auto(work: Work) -> Any:

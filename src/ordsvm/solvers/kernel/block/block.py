@@ -93,6 +93,22 @@ class Block:
             start_newton = NEWTON_NEXT_VIOLATION * min(start_newton, _jump(run, n_threads))
 
 
+class BlockFromNewton(Block):
+    """Block where other steps on pairs have come as far as Newton's method: it begins with that."""
+
+    def solve(self, run: Run) -> None:
+        """Run the solver.
+
+        Parameters
+        ----------
+        run : Run
+            The problem, the kernel matrix and the state that the solver brings to the optimum.
+        """
+        if run.alpha.any() and self.newton:
+            _jump(run, usable_threads(run.control.n_threads))
+        super().solve(run)
+
+
 def newton_start_violation(problem: Problem) -> float:
     """The violation from which Newton's method may take over, where the core expects it to end sooner than steps.
 

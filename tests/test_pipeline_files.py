@@ -30,9 +30,11 @@ from sklearn.preprocessing import (
 from ordsvm import NPSVOR, SVOR, SVOREX, CalibratedOrdinal, LinearSVOR, ModelFileError, load, save
 from ordsvm.io import model_file, register, registry
 from ordsvm.tables import TableEncoder
+from ordsvm.text import StemmedWords, review_tfidf
 from tests.model_files import contents, forge
 
 N = 60
+WITHOUT_A = StemmedWords(stop_words={"a"})
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(N, 3))
 Y = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
@@ -69,6 +71,8 @@ PIPELINES = {
         FRAME[["colour"]],
     ),
     "text": (make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LinearSVOR(categories=ORDER)), FRAME["text"]),
+    "stems": (make_pipeline(review_tfidf(min_df=1, max_df=1.0), LinearSVOR(categories=ORDER)), FRAME["text"]),
+    "own stop words": (make_pipeline(CountVectorizer(tokenizer=WITHOUT_A, token_pattern=None), svor()), FRAME["text"]),
     "counts": (make_pipeline(CountVectorizer(), TfidfTransformer(), svor()), FRAME["text"].tolist()),
     "text column": (
         make_pipeline(make_column_transformer((TfidfVectorizer(), "text"), (StandardScaler(), ["age"])), svor()),

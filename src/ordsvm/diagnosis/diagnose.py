@@ -177,7 +177,7 @@ def _of_the_data(parts: Parts, target: Floats, own: tuple[float, float], is_rank
     if parts.is_ours and is_pairwise(parts.machine):
         return []
     return [
-        unscaled_features(parts.features, parts.names),
+        None if parts.is_encoded else unscaled_features(parts.features, parts.names),
         identifier_columns(parts.columns),
         disagreeing_duplicates(parts.features, target, own, is_ranked),
     ]

@@ -167,6 +167,8 @@ class DistributedMachine(LinearMachine):
             raise ValueError("deterministic=True is not possible with distributed rows: leave it out.")
         if self.warm_start:
             raise ValueError("warm_start=True is not possible with distributed rows: leave it out.")
+        if self.device != "cpu" or getattr(self._choose_solver(), "device", "cpu") != "cpu":
+            raise ValueError("Distributed rows are computed with by the CPUs of the workers: leave device out.")
 
     def _choose_solver(self, seed: int | None = None, rows: LinearRows | None = None) -> Any:
         solver = auto(Work("distributed", rows=rows)) if is_auto(self.solver) else self.solver

@@ -61,6 +61,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
     {n_threads}
     {deterministic}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -121,6 +122,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
         n_threads: int | None = None,
         deterministic: bool = False,
         random_state: RandomState = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.C1 = C1
@@ -141,6 +143,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
         self.n_threads = n_threads
         self.deterministic = deterministic
         self.random_state = random_state
+        self.device = device
 
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> LinearTask:
         check_consistent_length(X, target.codes)

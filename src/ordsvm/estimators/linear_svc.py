@@ -47,6 +47,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     {n_threads}
     {deterministic}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -95,6 +96,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         n_threads: int | None = None,
         deterministic: bool = False,
         random_state: RandomState = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.loss = loss
@@ -110,6 +112,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         self.n_threads = n_threads
         self.deterministic = deterministic
         self.random_state = random_state
+        self.device = device
 
     def decision_function(self, X: Samples) -> Floats:
         """Compute w·x + intercept for every class.

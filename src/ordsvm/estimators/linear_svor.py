@@ -54,6 +54,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
     {n_threads}
     {deterministic}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -114,6 +115,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         n_threads: int | None = None,
         deterministic: bool = False,
         random_state: RandomState = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.cost = cost
@@ -130,6 +132,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         self.n_threads = n_threads
         self.deterministic = deterministic
         self.random_state = random_state
+        self.device = device
 
     def decision_function(self, X: Samples) -> Floats:
         """Compute the score w·x of every sample, to be compared with `thresholds_`.

@@ -47,6 +47,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     {n_threads}
     {deterministic}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -92,6 +93,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         n_threads: int | None = None,
         deterministic: bool = False,
         random_state: RandomState = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.epsilon = epsilon
@@ -107,6 +109,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self.n_threads = n_threads
         self.deterministic = deterministic
         self.random_state = random_state
+        self.device = device
 
     def predict(self, X: Samples) -> Floats:
         """Predict w·x + intercept.

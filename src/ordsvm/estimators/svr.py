@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
 from ordsvm._typing import Floats, Gamma, Ints, Samples
@@ -15,7 +14,7 @@ from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
-from ordsvm.estimators.validation import check_sample_weight, check_targets, weighted_C
+from ordsvm.estimators.validation import check_same_length, check_sample_weight, check_targets, weighted_C
 from ordsvm.kernels.kernels import KernelLike
 from ordsvm.result import Callback
 from ordsvm.solvers.registry import SolverLike
@@ -153,7 +152,7 @@ class SVR(RegressorMixin, InterceptMachine):
         return check_targets(y, type(self).__name__)
 
     def _formulate(self, X: Any, target: Floats, sample_weight: Any) -> KernelTask:
-        check_consistent_length(X, target)
+        check_same_length(X, target)
         C = weighted_C(self.C, check_sample_weight(sample_weight, len(target), in_need="some samples"))
         problem = formulations.svr(target, float(self.epsilon), C, self._treatment())
         return KernelTask([problem], np.arange(len(target)))

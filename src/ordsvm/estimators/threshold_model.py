@@ -36,6 +36,7 @@ from ordsvm.estimators.validation import (
     check_fraction,
     check_pair,
     check_patience,
+    check_same_length,
     check_sample_weight,
     check_seed,
     classes_that_count,
@@ -150,7 +151,8 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         if checkpoint is not None:
             check_checkpoint(checkpoint)
         if self.device != "cpu":
-            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
+            is_plain = checkpoint is None and validation is None and not self.early_stopping
+            X, y, sample_weight = self._taken(X, is_plain), on_host(y), on_host(sample_weight)
         return self._prepare(X, y, sample_weight, validation).run(checkpoint)
 
     @gives_back_tensors
@@ -199,10 +201,11 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self._check_parameters()
         X, target = self._check_training_data(X), self._check_target(y)
         samples = None if validation is None else self._check_validation(validation, target)
-        weight = check_sample_weight(sample_weight, len(target.codes))
         self.validation_indices_ = np.empty(0, dtype=np.int64)
         holds_out = self.early_stopping and validation is None
+        weight = sample_weight
         if holds_out:
+            weight = check_sample_weight(sample_weight, len(target.codes))
             fraction, random = float(self.validation_fraction), check_seed(self.random_state)
             self.validation_indices_ = hold_out(target.codes, weight, fraction, random)
         task = self._formulate(X, target, weight)
@@ -253,11 +256,14 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         A rank without samples that leaves a threshold beside it undetermined is dropped.
         """
         classes = target.classes
-        check_consistent_length(X, target.codes)
-        weight = check_sample_weight(sample_weight, len(target.codes))
-        rows = np.delete(np.arange(len(target.codes)), self.validation_indices_)
-        trained = Ranks(classes, target.codes[rows])
-        C = sample_C(self.C, weight[rows], self.class_weight, trained)
+        check_same_length(X, target.codes)
+        rows, trained, weight = np.arange(len(target.codes)), target, sample_weight
+        if weight is not None:
+            weight = check_sample_weight(weight, len(rows))
+        if len(self.validation_indices_):
+            rows = np.delete(rows, self.validation_indices_)
+            trained, weight = Ranks(classes, target.codes[rows]), None if weight is None else weight[rows]
+        C = sample_C(self.C, weight, self.class_weight, trained)
         present = classes_that_count(C, trained, type(self).__name__)
         order = self._sample_order(trained.codes)
         codes, C = trained.codes[order], C[order]
@@ -279,8 +285,9 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     def _problem(self, codes: Ints, C: Floats, keep: Ints, n_classes: int) -> Problem:
         """The problem over the ranks in `keep`; samples of other ranks have weight 0 and so no hinges."""
-        kept_codes = np.searchsorted(keep, codes).clip(0, len(keep) - 1)
-        if self.formulation.hinges != "all" or not hasattr(self, "cost"):
+        kept_codes = codes if len(keep) == n_classes else np.searchsorted(keep, codes).clip(0, len(keep) - 1)
+        has_cost = self.formulation.hinges == "all" and hasattr(self, "cost")
+        if not has_cost or (isinstance(self.cost, str) and self.cost == "absolute"):  # whose weights are 1
             return self.formulation(kept_codes, len(keep), C)
         costs = cost_matrix(self.cost, n_classes)
         return self.formulation(kept_codes, len(keep), C, cost_weights(costs[np.ix_(keep, keep)]))

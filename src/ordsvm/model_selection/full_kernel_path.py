@@ -30,13 +30,19 @@ class PathMemory:
 
 
 class Starts:
-    """Dual variables of fits to a loose tolerance, by fold and kernel: those to a finer one start from them."""
+    """What one run of a search leaves to the next: dual variables of fits to a loose tolerance, from which those to a
+    finer one start, and what the fits of a fold have in common."""
 
     def __init__(self) -> None:
         self._alpha: dict[tuple[int, Hashable], dict[tuple[Hashable, float, int], Floats]] = {}
+        self._fits: dict[int, dict[Hashable, Fit]] = {}
 
     def of(self, fold: int, kernel: Hashable) -> dict[tuple[Hashable, float, int], Floats]:
         return self._alpha.setdefault((fold, kernel), {})
+
+    def fits(self, fold: int) -> dict[Hashable, Fit]:
+        """Those at C = 1, by the path's name."""
+        return self._fits.setdefault(fold, {})
 
 
 class FullKernelMachinePath:

@@ -22,6 +22,7 @@ from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
 from ordsvm.estimators.linear import LinearMachine, has_rows_of_samples
+from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.validation import is_routing
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore, KeptKernels, SampleNumbers
@@ -38,12 +39,13 @@ from ordsvm.model_selection.paths import (
     evaluate,
     follow,
     grouped,
+    identity,
     may_follow,
     train_anew,
 )
 from ordsvm.model_selection.pruning import JobPruner, Pruner
 from ordsvm.problem import Treatment
-from ordsvm.solvers.auto import trains_on_full_kernel
+from ordsvm.solvers.auto import is_auto, trains_on_full_kernel
 from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.stopping import Jobs
 
@@ -99,10 +101,11 @@ class SearchJobs:
         if self._can_share_kernels(own):
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
-        if self._device() != "cpu":
+        is_linear = isinstance(self.machine, LinearMachine)
+        if self._device() != "cpu" and not is_linear:
             return self._collect(len(candidates), self._device_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
-        if isinstance(self.machine, LinearMachine) and has_rows_of_samples(self.machine):
+        if is_linear and self._device() == "cpu" and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal, **self._how)
 
@@ -207,6 +210,10 @@ class SearchJobs:
             samples = FoldSamples(view, self.y, self.sample_weight)
             yield from paths.outcomes(groups, samples, range(which, len(self.folds), len(views)))
 
+    def shares_folds(self) -> bool:
+        """Whether fits on all folds are made at once: those of linear machines share passes."""
+        return isinstance(self.machine, LinearMachine) or self._device() != "cpu"
+
     def _device(self) -> str:
         """Where the machine trains, if that is a device in any case."""
         device = getattr(self.machine, "device", "cpu")
@@ -215,16 +222,18 @@ class SearchJobs:
     def _device_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
         """All folds of candidates that differ in C alone, side by side where they are small; else one by one."""
         jobs: list[Job] = []
+        last: dict[Hashable, DeviceGrid] = {}
         for places in grouped(own, lambda name: name != "C"):
             kernel = self._common_kernel(own[places[0]]) if self._are_valid([own[place] for place in places]) else None
             machine = self._fresh_machine({name: value for name, value in own[places[0]].items() if name != "C"})
             chosen = [own[place] for place in places]
             if kernel is None or not DeviceGrid.takes(machine, chosen, kernel, len(self.y)):
                 jobs += self._path_jobs(own, [places], journal)
-            else:
-                jobs += self._grid_jobs(
-                    DeviceGrid(machine, self._device(), kernel, self._views[0]), own, places, journal
-                )
+            elif any(self._batches([places], journal)):
+                others = identity(chosen[0], lambda name: name not in ("C", "gamma"))
+                C = [float(parameters.get("C", self.machine.C)) for parameters in chosen]
+                last[others] = DeviceGrid(machine, kernel, self._views[0], C, before=last.get(others))
+                jobs += self._grid_jobs(last[others], own, places, journal)
         return jobs
 
     def _common_kernel(self, parameters: Parameters) -> Kernel | None:
@@ -238,15 +247,15 @@ class SearchJobs:
 
     def _grid_jobs(self, grid: DeviceGrid, own: Sequence[Parameters], places: list[int], journal: Journal) -> list[Job]:
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
-        C = [float(own[place].get("C", self.machine.C)) for place in places]
 
         def run(left: list[int], fold: int) -> list[Outcome]:
-            grid.solved(C, [self._samples(each, numbers, pairwise=False)[0] for each in range(len(self.folds))])
+            grid.solved([self._samples(each, numbers, pairwise=False)[0] for each in range(len(self.folds))])
             train, test = self._samples(fold, numbers, pairwise=False)
             judge = self._judge_of(journal, left, fold)
             outcomes = []
             for number, place in enumerate(left):
-                machine = grid.machine(fold, places.index(place), self._fresh_machine(own[place]))
+                with quiet_fits():  # as where a machine is trained by itself
+                    machine = grid.machine(fold, places.index(place), self._fresh_machine(own[place]))
                 if machine is not None:
                     outcomes.append(evaluate(partial(_already, machine), train, test, judge, number))
                     continue
@@ -269,6 +278,10 @@ class SearchJobs:
     def _untrained(self) -> Any:
         return clone(self.machine)
 
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.machine.get_params(deep=False))
+
     def _can_share_kernels(self, own: Sequence[Parameters]) -> bool:
         """Whether kernel matrices, and what is cut out of them for the folds, fit into memory."""
         limited = any(name in LIMITS for parameters in own for name in parameters)
@@ -280,9 +293,10 @@ class SearchJobs:
 
     def room_for_kernels(self) -> float:
         """Bytes that fits with all of K in memory leave."""
-        n = len(self.y)
+        n, follows = len(self.y), is_auto(self.machine.solver)
         matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
-        return self.memory_limit - matrices - 16.0 * n * n * self._workers()
+        cut_out = (8.0 if follows else 16.0) * n * n  # of a fold, for the machine's own solver
+        return self.memory_limit - matrices - cut_out * self._workers()
 
     def _kernel_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
         """All candidates with the same kernel. Those with bad parameters are left to fail by themselves, and rank-dcd
@@ -303,7 +317,7 @@ class SearchJobs:
         n_threads = max(self._workers(), usable_threads(self.machine.n_threads) if plans else 1)
         trained_on.cache_clear()
         store = FullKernelStore((plan[-1] for plan in plans), n_threads, self.kept)
-        chain = Chain(plan[1] for plan in plans)
+        chain = Chain(self._lines([(places[0], fold) for places, fold, *_ in plans]))
         followers = self._followers(own, [places for places in groups if places not in failing])
 
         def run(number: int, places: list[int], fold: int, kernel: Kernel, name: Hashable) -> list[Outcome]:
@@ -313,16 +327,28 @@ class SearchJobs:
             make = partial(self._machine_with, full)
             solvers = [parameters.get("solver", self.machine.solver) for parameters in chosen]
             with chain.link(number) as (before, mine):
-                near = None if self.starts is None else self.starts.of(fold, name)
+                near = None
+                if self.starts is not None:
+                    near = self.starts.of(fold, name)
+                    before.fits |= self.starts.fits(fold)
                 path = partial(FullKernelMachinePath, kernel=full, before=before, own=mine, near=near)
                 follows = trains_on_full_kernel(solvers, kernel)
                 judge = self._judge_of(journal, places, fold, followers)
                 outcomes = follow(make, chosen, *samples, judge, path if follows else None)
             store.used(name)
+            if self.starts is not None:
+                self.starts.fits(fold).update(mine.fits)
             return outcomes
 
         shared = [Job(plan[0], plan[1], partial(run, number, *plan)) for number, plan in enumerate(plans)]
         return shared + self._path_jobs(own, [*failing, sorted(by_rows)], journal)
+
+    def _lines(self, plans: Sequence[tuple[int, int]]) -> list[Hashable]:
+        """What jobs follow each other by: those on a fold, or, with fewer folds than jobs at once, every other one."""
+        folds = {fold for _, fold in plans}
+        n_lines = -(-self._workers() // max(1, len(folds)))
+        order = {place: number for number, place in enumerate(dict.fromkeys(place for place, _ in plans))}
+        return [(fold, order[place] % n_lines) for place, fold in plans]
 
     def _machine_with(self, full: FullKernel, parameters: Parameters) -> Any:
         """Side by side, fits have one thread each; the kernel's values are where the CPU has them."""
@@ -336,10 +362,9 @@ class SearchJobs:
 
     def _are_valid(self, candidates: Sequence[Parameters]) -> bool:
         machine = self._fresh_machine(candidates[0])
-        names = set(machine.get_params(deep=False))
         try:
             for parameters in candidates:
-                if not names.issuperset(parameters):
+                if not self._names.issuperset(parameters):
                     machine.set_params(**parameters)  # raises with the name of the one that it lacks
                 vars(machine).update(parameters)
                 check_parameters(machine)

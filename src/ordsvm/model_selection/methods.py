@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
 
 from ordsvm._typing import Flags, Floats, Ints
@@ -24,7 +23,7 @@ from ordsvm.model_selection.pruning import Pruner
 
 METHODS = ("exhaustive", "pruned", "racing", "halving")
 LOOSE_TOL = 0.1  # of the first fits of a race
-DEVIATIONS = 4.0  # standard errors by which a candidate is behind that is out of a race
+DEVIATIONS = 3.5  # by which the rest of the folds would have to differ for a candidate to win that is out of a race
 MARGIN = 0.01  # share of the leader's error within which candidates are trained to their tol
 MARGIN_SAMPLES = 2.0  # the same in samples that are off by one
 FACTOR = 3  # of samples, and of candidates, from one round of halving to the next
@@ -74,10 +73,11 @@ def pruned(jobs: SearchJobs, candidates: list[Parameters], stage: int, by: Judge
 def racing(jobs: SearchJobs, candidates: list[Parameters], stage: int, by: Judgement) -> Found:
     """First to a loose tolerance, fold after fold, without those that fall behind; then the best ones to their own.
 
-    A candidate is out after some folds if its losses on the samples tested there are larger than those of the leader by
-    DEVIATIONS standard errors of the mean difference. Of those that are left, candidates are trained to their own tol
-    whose error is at most MARGIN above that of the leader, or MARGIN_SAMPLES, or twice what training to tol has changed
-    an error by so far, whichever is most. It goes on until there is none left within that, and the best of them wins.
+    A candidate is out after some folds if the samples to come would have to differ from those tested so far by
+    DEVIATIONS standard deviations for it to catch up with the leader (`_are_behind`). Of those that are left,
+    candidates are trained to their own tol whose error is at most MARGIN above that of the leader, or MARGIN_SAMPLES,
+    or twice what training to tol has changed an error by so far, whichever is most. It goes on until there is none left
+    within that, and the best of them wins.
     """
     is_loose = _takes_loose_tol(jobs.machine, candidates, jobs.prefix)
     jobs = replace(jobs, starts=Starts(), kept=KeptKernels(jobs.room_for_kernels()))
@@ -102,12 +102,10 @@ def _takes_loose_tol(machine: Any, candidates: Sequence[Parameters], prefix: str
 
 
 def _heats(jobs: SearchJobs, candidates: list[Parameters], stage: int, by: Judgement) -> Table:
-    """Outcomes on all folds of those that do not fall behind on the folds before; as many folds at a time as jobs."""
+    """Outcomes on all folds of those that do not fall behind on the folds before."""
     n_folds = len(jobs.folds)
-    step = max(2, min(effective_n_jobs(jobs.n_jobs), n_folds // 2))
-    heats = [range(first, min(first + step, n_folds)) for first in range(0, n_folds, step)]
-    if len(heats) > 1 and len(heats[-1]) < step:  # fewer folds than jobs would leave some idle
-        heats[-2:] = [range(heats[-2].start, n_folds)]
+    step = n_folds if jobs.shares_folds() else 1
+    heats = [range(first, first + step) for first in range(0, n_folds, step)]
     left = np.arange(len(candidates))
     table: Table = [[jobs.judge.pruned()] * n_folds for _ in candidates]
     for folds in heats:
@@ -120,7 +118,12 @@ def _heats(jobs: SearchJobs, candidates: list[Parameters], stage: int, by: Judge
 
 
 def _are_behind(jobs: SearchJobs, by: Judgement, table: Table, folds: range) -> Flags:
-    """Whether candidates are worse than the leader by more than chance explains; none where losses are not kept."""
+    """Whether candidates are worse than the leader by more than chance explains; none where losses are not kept.
+
+    A share s of the samples was tested, with a mean difference m of losses on the same samples, of standard error e.
+    The rest would have to make up for it: its mean is estimated as m too, with a deviation of the two means from each
+    other of e / √(1 − s), and has to be below −m s / (1 − s). So a candidate is behind by m / (e √(1 − s)) deviations.
+    """
     behind = np.zeros(len(table), dtype=bool)
     errors = by.errors(table)[:, : folds.stop].mean(axis=1)
     kept = [[row[fold].losses for fold in folds] for row in table]
@@ -135,7 +138,8 @@ def _are_behind(jobs: SearchJobs, by: Judgement, table: Table, folds: range) -> 
     difference = losses - losses[np.nanargmin(errors)]
     mean = difference @ share
     deviation = np.sqrt(((difference - mean[:, np.newaxis]) ** 2) @ share**2)
-    return mean > DEVIATIONS * deviation
+    left = 1.0 - sum(len(jobs.folds[fold].test) for fold in folds) / sum(len(fold.test) for fold in jobs.folds)
+    return mean > DEVIATIONS * deviation * np.sqrt(max(left, 0.0)) if left > 0.0 else behind
 
 
 def _refined(

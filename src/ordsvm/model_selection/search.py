@@ -146,11 +146,12 @@ class OrdinalSearchCV(GridSearchCV):
     scores are the same to the last bit. With 5 folds a mean error has to be 1.25 times the best before it saves a
     fold, so the gain is small; it grows with the number of folds.
 
-    The method "racing" fits to a tolerance of 0.1. After two folds (or as many as jobs run at once), and so on,
-    candidates are out whose losses exceed those of the leader on the same samples by 4 standard errors. Then those
-    within 1 % of the least mean error, or two samples, or twice the largest change of a mean error that refining has
-    brought so far, are trained to `tol`, until none is left. The winner is the best of these: scores of the others are
-    those of loose fits. It is not the default since `cv_results_` is not whole.
+    The method "racing" fits to a tolerance of 0.1, fold after fold. Candidates are out that could catch up with the
+    leader only if the samples to come differed from those tested so far by 3.5 standard deviations, as the losses of
+    both on the same samples have it. Then those within 1 % of the least mean error, or two samples, or twice the
+    largest change of a mean error that refining has brought so far, are trained to `tol`, until none is left. The
+    winner is the best of these: scores of the others are those of loose fits. It is not the default since
+    `cv_results_` is not whole.
 
     Both need to know the best possible score: with several scores, scores of the user's own, a `refit` that is a
     function, linear models that share passes, or on a device, the search is exhaustive, at least in part.
@@ -314,7 +315,7 @@ class OrdinalSearchCV(GridSearchCV):
             return self.estimator
         name = f"{self.estimator.steps[-1][0]}__device" if isinstance(self.estimator, Pipeline) else "device"
         if name not in self.estimator.get_params():
-            raise ValueError(f"device={self.device!r} is for models with kernels: {self.estimator!r} has none.")
+            raise ValueError(f"device={self.device!r}: {self.estimator!r} has no parameter of that name.")
         usable_device(self.device)
         return clone(self.estimator).set_params(**{name: self.device})
 

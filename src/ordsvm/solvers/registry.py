@@ -115,3 +115,8 @@ def with_seed(solver: LinearSolver, seed: int | None) -> LinearSolver:
 def is_rank_dcd(solver: Any) -> bool:
     """Whether this is the solver of linear machines, by name or by options."""
     return isinstance(solver, RankDCD) or (isinstance(solver, str) and solver == RankDCD.name)
+
+
+def is_proximal_newton(solver: Any) -> bool:
+    """Whether this is the solver that computes on devices, by name or by options."""
+    return isinstance(solver, ProximalNewton) or (isinstance(solver, str) and solver == ProximalNewton.name)

@@ -92,7 +92,8 @@ class FitResult:
     objective : float
         The primal objective of this model; the optimum lies between objective − gap and objective.
     gap : float
-        How far from the optimum the model can be at most. What rounding of scores can do to the objective is part of
+        How far from the optimum the model can be at most, if the kernel is positive semidefinite; with others a small
+        gap is no proof. What rounding of scores can do to the objective is part of
         it: where values of the kernel times C reach 1e12, that can be all of it, whatever the status.
     relative_gap : float
         The gap divided by the larger of both objectives.

@@ -56,6 +56,8 @@ def certify(
     Only α is the solver's: the hinges come from the labels, α is made feasible should it not be, the scores come from
     the kernel's formula in NumPy, in float64 for every sample, not from the core, and the objective is that of the
     model's own thresholds. The gap includes an estimate of float64's rounding (docs/rounding.md).
+    It bounds the distance from the optimum if the kernel is positive semidefinite, which is not checked: with others a
+    small gap is no proof.
 
     Examples
     --------

@@ -1,13 +1,28 @@
-"""OrdinalSearchCV against scikit-learn's GridSearchCV: the same grids, folds, machine and answers."""
+"""OrdinalSearchCV against GridSearchCV and against an earlier OrdinalSearchCV: the same grids, folds and machine.
+
+    python -m benchmarks search [--before WHEEL] [--cache DIR]
+
+The wheel is that of an earlier commit (`git worktree add DIR 581eb4e; pip wheel --no-deps DIR`): it searches in an
+environment and a process of its own (search_worker.py), in turn with the others.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from benchmarks import datasets, timing
+from benchmarks.before_after import environment
 from benchmarks.results import Row, row
 
 DATA = (
@@ -20,11 +35,24 @@ DATA = (
     "spaced by 0.2 in log10 around the best of these; of wide sets the first only. SVOR: 5 × 7 of the first grid, C up "
     "to 10, for at 1000 a single fit of GridSearchCV takes half a minute. Nothing is refitted. Two jobs on both sides: "
     "processes of GridSearchCV, which have started before, and threads of OrdinalSearchCV. Wall-clock seconds, medians "
-    "of three turns, taken alternately; whoever takes more than 10 seconds has one."
+    "of three turns, taken alternately; whoever takes more than 10 seconds has one. Two stages: SVOR with its defaults "
+    "and the grids above, its best one trained on all rows, a call of each."
 )
-SETS = {"winequality-red": 1599, "ERA": 1000, "california_housing": 2000, "lightgbm_rank": 2000, "treebank": 2000}
+SETS: dict[str, int] = {
+    "winequality-red": 1599,
+    "ERA": 1000,
+    "california_housing": 2000,
+    "lightgbm_rank": 2000,
+    "treebank": 2000,
+}
+ROWS = (*SETS, "abalone")
 WIDE = ("lightgbm_rank", "treebank")
+TWO_STAGES: dict[str, int] = {"winequality-red": 1599, "abalone": 4177, "california_housing": 5000}
 JOBS, TURNS, SLOW = 2, 3, 10.0
+AT_LEAST = {"GridSearchCV": 4.0, "581eb4e": 3.0}
+MOST_SECONDS = 60.0  # of a search in two stages
+WORKER = Path(__file__).with_name("search_worker.py")
+METHODS: dict[str, dict[str, Any]] = {"OrdinalSearchCV": {}, "racing": {"method": "racing"}}
 EXPLANATION = (
     "GridSearchCV's fits are made by the block method too, since 'auto' stands for it: at these sizes most take 8 to "
     "15 milliseconds, so checks, tables, certificates and scores count. Ours share one matrix for all folds, have the "
@@ -39,31 +67,79 @@ EXPLANATION = (
     "as steps on pairs); paths along C without a shared matrix, each for itself (SVOR 1.56 seconds against 2.15 with a "
     "matrix copied for every fold and 1.75 of GridSearchCV; SVORIM 7.35, 7.46 and 14.75)."
 )
+WINNERS = "Two candidates are closer to each other than what tol leaves open."
+TWO_STAGES_EXPLANATION = "Fits at C = 1000 take most of it."
 
 
-def run(quick: bool) -> list[Row]:
-    sets = {"winequality-red": 300} if quick else SETS
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--before", type=Path, metavar="WHEEL", help="the wheel of 581eb4e; without it, no such rows")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keeps its environment here, to be used again")
+
+
+def run(
+    quick: bool, names: list[str] | None = None, before: Path | None = None, cache: Path | None = None
+) -> list[Row]:
+    """The sets named, or all. Quick: 300 rows of one set, smaller grids."""
+
+    def chosen(sets: dict[str, int]) -> dict[str, int]:
+        return {name: n for name, n in sets.items() if names is None or any(name.startswith(part) for part in names)}
+
+    sets = {"winequality-red": 300} if quick else chosen(SETS)
     values = 4 if quick else 7
-    return [r for name, n in sets.items() for r in _svorim(name, n, values) + _svor(name, n, values - 2)]
+    with _worker(before, cache) as earlier:
+        rows = [
+            made
+            for name, n in sets.items()
+            for made in _svorim(name, n, values, earlier) + _svor(name, n, values - 2, earlier)
+        ]
+    return rows + [_two_stages(name, n) for name, n in ({} if quick else chosen(TWO_STAGES)).items()]
 
 
-def _svorim(name: str, n: int, values: int) -> list[Row]:
+Earlier = Callable[[dict[str, Any]], Any] | None
+
+
+@contextmanager
+def _worker(wheel: Path | None, cache: Path | None) -> Iterator[Earlier]:
+    """What sends a message to the process of the earlier search and returns its answer."""
+    if wheel is None:
+        yield None
+        return
+    temporary = nullcontext(cache) if cache else tempfile.TemporaryDirectory(prefix="ordsvm-search-")
+    with temporary as folder:
+        command = [str(environment(Path(folder) / "before", wheel.resolve())), "-I", str(WORKER)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+
+            def answer(message: dict[str, Any]) -> Any:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                process.stdin.write(json.dumps(message) + "\n")
+                process.stdin.flush()
+                return json.loads(process.stdout.readline())
+
+            try:
+                yield answer
+            finally:
+                process.kill()
+
+
+def _svorim(name: str, n: int, values: int, earlier: Earlier) -> list[Row]:
     from ordsvm import SVORIM
     from ordsvm.model_selection.grids import fine_grid
 
     X, y = _data(name, n)
-    coarse = _Comparison(SVORIM(), X, y, _grid(values, values))
+    coarse = _Comparison(SVORIM(), X, y, _grid(values, values), earlier)
     if name in WIDE:
         return _rows(f"{name}, {n} rows, SVORIM, first grid", {"coarse": coarse})
-    fine = _Comparison(SVORIM(), X, y, fine_grid(coarse.theirs.best_params_))
+    fine = _Comparison(SVORIM(), X, y, fine_grid(coarse.theirs.best_params_), earlier)
     return _rows(f"{name}, {n} rows, SVORIM, both grids", {"coarse": coarse, "fine": fine})
 
 
-def _svor(name: str, n: int, values_of_C: int) -> list[Row]:
+def _svor(name: str, n: int, values_of_C: int, earlier: Earlier) -> list[Row]:
     from ordsvm import SVOR
 
     X, y = _data(name, n)
-    return _rows(f"{name}, {n} rows, SVOR, C up to 10", {"coarse": _Comparison(SVOR(), X, y, _grid(values_of_C, 7))})
+    grid = _grid(values_of_C, 7)
+    return _rows(f"{name}, {n} rows, SVOR, C up to 10", {"coarse": _Comparison(SVOR(), X, y, grid, earlier)})
 
 
 def _data(name: str, n: int) -> tuple[Any, np.ndarray]:
@@ -83,9 +159,9 @@ def _grid(values_of_C: int, values_of_gamma: int) -> dict[str, list[float]]:
 
 
 class _Comparison:
-    """Both searches on one grid, in turns."""
+    """All searches on one grid, in turns."""
 
-    def __init__(self, machine: Any, X: np.ndarray, y: np.ndarray, grid: dict[str, list[float]]) -> None:
+    def __init__(self, machine: Any, X: Any, y: np.ndarray, grid: dict[str, list[float]], earlier: Earlier) -> None:
         from sklearn.model_selection import GridSearchCV
 
         from ordsvm import OrdinalSearchCV
@@ -94,32 +170,60 @@ class _Comparison:
         options = {"scoring": mae_scorer, "cv": 5, "refit": False, "n_jobs": JOBS}
         GridSearchCV(machine, {"C": [1.0]}, **options).fit(X, y)  # starts the processes
         self.theirs = GridSearchCV(machine, grid, **options)
-        self.ours = OrdinalSearchCV(machine, grid, **options)
-        runs = {"GridSearchCV": partial(self.theirs.fit, X, y), "OrdinalSearchCV": partial(self.ours.fit, X, y)}
-        self.race = timing.race(runs, TURNS, threads=None, slow=SLOW)
+        self.ours = {name: OrdinalSearchCV(machine, grid, **options, **own) for name, own in METHODS.items()}
+        runs: dict[str, Callable[[], Any]] = {"GridSearchCV": partial(self.theirs.fit, X, y)}
+        runs |= {name: partial(search.fit, X, y) for name, search in self.ours.items()}
+        self.race = self._race(runs, earlier, {"machine": type(machine).__name__, "grid": grid}, X, y)
+
+    def _race(self, runs: dict[str, Any], earlier: Earlier, task: dict[str, Any], X: Any, y: np.ndarray) -> timing.Race:
+        if earlier is None:
+            return timing.race(runs, TURNS, threads=None, slow=SLOW)
+        with tempfile.TemporaryDirectory(prefix="ordsvm-search-") as folder:
+            stored = str(Path(folder) / "data.npz")
+            sparse_X = sparse.csr_matrix(X)
+            np.savez(stored, data=sparse_X.data, indices=sparse_X.indices, indptr=sparse_X.indptr, shape=X.shape, y=y)
+            earlier({"load": task | {"data": stored, "sparse": sparse.issparse(X), "n_jobs": JOBS}})
+            runs["581eb4e"] = partial(earlier, {"search": True})
+            return timing.race(runs, TURNS, threads=None, slow=SLOW)
 
     def difference(self) -> float:
-        return float(
-            np.abs(self.theirs.cv_results_["mean_test_score"] - self.ours.cv_results_["mean_test_score"]).max()
-        )
+        theirs = self.theirs.cv_results_["mean_test_score"]
+        return float(np.abs(theirs - self.ours["OrdinalSearchCV"].cv_results_["mean_test_score"]).max())
+
+    def excess(self, name: str) -> float:
+        """By how much the winner is worse than that of GridSearchCV, by the scores of GridSearchCV."""
+        theirs = self.theirs.cv_results_["mean_test_score"]
+        return float(theirs[self.theirs.best_index_] - theirs[self.ours[name].best_index_])
 
 
 def _rows(claim: str, races: dict[str, _Comparison]) -> list[Row]:
+    seconds = {stage: one.race.seconds for stage, one in races.items()}
+
     def total(which: str) -> float:
         return sum(one.race.median(which) for one in races.values())
 
-    return [
-        row(
-            f"{claim}: seconds of GridSearchCV / OrdinalSearchCV",
-            total("GridSearchCV") / total("OrdinalSearchCV"),
-            at_least=5.0,
-            explanation=EXPLANATION,
-            seconds={stage: one.race.seconds for stage, one in races.items()},
-        ),
-        row(
-            f"{claim}: largest difference between two mean scores, in ranks",
-            max(one.difference() for one in races.values()),
-            at_most=0.01,
-            same_best_parameters=all(one.theirs.best_params_ == one.ours.best_params_ for one in races.values()),
-        ),
-    ]
+    rows = []
+    for name in METHODS:
+        for other in ("GridSearchCV", "581eb4e"):
+            if other in next(iter(seconds.values())):
+                ratio, least = total(other) / total(name), AT_LEAST[other] if name == list(METHODS)[-1] else None
+                of_race = {"seconds": seconds} if other == "GridSearchCV" else {}
+                claimed = f"{claim}: seconds of {other} / {name}"
+                rows.append(row(claimed, ratio, at_least=least, explanation=EXPLANATION, **of_race))
+        same = all(one.theirs.best_params_ == one.ours[name].best_params_ for one in races.values())
+        worse = max(one.excess(name) for one in races.values())
+        claimed = f"{claim}: error of the winner of {name} - of that of GridSearchCV, both by GridSearchCV"
+        rows.append(row(claimed, worse, at_most=0.0, same_best_parameters=same, explanation=WINNERS))
+    difference = max(one.difference() for one in races.values())
+    return [*rows, row(f"{claim}: largest difference between two mean scores, in ranks", difference, at_most=0.01)]
+
+
+def _two_stages(name: str, n: int) -> Row:
+    from ordsvm import SVOR, OrdinalSearchCV
+
+    X, y = datasets.ordinal(name, n)
+    search = OrdinalSearchCV(SVOR(), cv=5, n_jobs=JOBS, **list(METHODS.values())[-1])
+    seconds = timing.seconds(partial(search.fit, X, y))
+    found = {"best_params": search.best_params_, "best_score": search.best_score_}
+    claim = f"{name}, {len(y)} rows, SVOR, two stages: seconds of {list(METHODS)[-1]}"
+    return row(claim, seconds, at_most=MOST_SECONDS, explanation=TWO_STAGES_EXPLANATION, **found)

@@ -329,6 +329,7 @@ def test_help_says_what_every_parameter_is():
         text = option.annotation.__metadata__[0].help
         assert not text.startswith(" (default"), name
     assert parameter_options()["kernel"].annotation.__metadata__[0].help.startswith("One of linear, rbf, poly")
+    assert "squared, or a matrix such as" in parameter_options()["cost"].annotation.__metadata__[0].help
 
 
 TUNE = ("tune", *TRAIN[1:], "--folds", "2", "--hold-out", "0.2")

@@ -34,9 +34,10 @@ from ordsvm import (
     diagnose,
 )
 from ordsvm.diagnosis import NAMES
-from ordsvm.diagnosis.columns import numbers_rows
+from ordsvm.diagnosis.columns import numbers_rows, unscaled_features
 from ordsvm.diagnosis.duplicates import row_hashes, unavoidable_error
 from ordsvm.estimators.model_findings import unreachable
+from ordsvm.tables import TableEncoder, TableModel
 from tests.example_parts import functions_of
 
 
@@ -269,6 +270,28 @@ def test_unscaled_features_and_the_pipeline_that_scales_them():
     pipe = make_pipeline(StandardScaler(), SVOR()).fit(wide, y)
     assert "unscaled-features" not in diagnose(pipe, wide, y).names
     assert "unscaled-features" not in names_of(SVOR(), X * [1.0, 1.0, 1.0, 30.0], y)[0]
+
+
+def test_a_rare_column_that_is_standardised_counts_as_scaled():
+    X, y = clear_signal(30_000)
+    rare = np.arange(len(y)) == 7  # range 173 once it has a standard deviation of 1
+    even = np.where(np.arange(len(y)) % 2, 1.0, -1.0)
+    features = StandardScaler().fit_transform(np.column_stack([X[:, :1], rare, even]))
+    assert np.ptp(features, axis=0).max() > 80
+    assert unscaled_features(np.column_stack([features, 0.3 * even]), list("abcd")) is None
+    assert unscaled_features(np.column_stack([features, 3e-3 * even]), list("abcd")) is not None
+
+
+def test_what_the_encoder_of_tables_makes_counts_as_scaled():
+    X, y = clear_signal(120)
+    long = " ".join(f"word{place}" for place in range(30))  # features of small range, as their lengths differ little
+    words = np.where(np.arange(120) % 40, long, f"{long} road")
+    table = pd.DataFrame({"income": np.where(np.arange(120) == 5, 1e6, X[:, 0]), "text": words})
+    encoder = TableEncoder(text=["text"])
+    for model in (TableModel(LinearSVOR(), encoder), make_pipeline(encoder, LinearSVOR())):
+        model.fit(table, y)
+        assert unscaled_features(clone(encoder).fit_transform(table), ["a"] * 99) is not None
+        assert "unscaled-features" not in diagnose(model, table, y).names
 
 
 def test_sparse_columns_with_few_values_do_not_count_as_unscaled():

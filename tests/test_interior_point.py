@@ -262,6 +262,8 @@ def test_a_kernel_that_is_not_semidefinite_gets_an_honest_status(shift):
     result = result_of("svorim", K, y, 10.0, Precomputed())
     assert result.status == "gap"
     assert max(result.relative_gap, result.violation) > 1e-3
+    with pytest.warns(ConvergenceWarning, match=r"is not positive semidefinite; take one that is\.$"):
+        SVORIM(C=10.0, kernel="precomputed", solver="interior-point").fit(K, y)
 
 
 def test_callable_kernels_and_machines_of_several_problems():

@@ -175,10 +175,10 @@ def test_options_of_solvers(solver):
     assert_same_machine(NPSVOR(solver=solver, **TIGHT).fit(X, y), NPSVOR(**TIGHT).fit(X, y), X)
 
 
-def test_auto_is_block_and_two_fits_are_equal():
+def test_auto_solves_all_ranks_together_and_two_fits_are_equal():
     X, y = random_data(38, n=300)
     first, second = NPSVOR().fit(X, y), NPSVOR().fit(X, y)
-    assert first.result_.solver == "block"
+    assert first.result_.solver == "together"
     np.testing.assert_array_equal(first.result_.alpha, second.result_.alpha)
 
 

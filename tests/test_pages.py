@@ -22,7 +22,14 @@ sys.path.insert(0, str(DOCS / "_ext"))
 from figures import shown  # noqa: E402
 
 SECTIONS = ("start", "guide", "mathematics", "solvers", "evidence", "contributing")
-PAGES = [ROOT / "README.md", DOCS / "index.md", DOCS / "checkpoints.md", DOCS / "add_a_kernel.md"]
+PAGES = [
+    ROOT / "README.md",
+    DOCS / "index.md",
+    DOCS / "checkpoints.md",
+    DOCS / "add_a_kernel.md",
+    DOCS / "nystroem.md",
+    DOCS / "add_a_formulation.md",
+]
 PAGES += [page for section in SECTIONS for page in sorted((DOCS / section).glob("*.md"))]
 SLOW = {"docs/guide/cluster.md", "docs/guide/gpu.md"}
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
@@ -67,6 +74,16 @@ def test_figures_of_pages_are_there():
     for page in sorted(DOCS.rglob("*.md")):
         for text in FIGURE.findall(page.read_text(encoding="utf-8")):
             assert shown(" ".join(text.split())), page
+
+
+def test_no_role_is_cut_by_a_table():
+    r"""In a row of a table `|` ends a cell, also within a role, which then shows as it was written: `\\|` is meant."""
+    cut = re.compile(r"\{[\w-]+\}`(?:\\\||[^`|])*(?<!\\)\|")
+    assert cut.search("| a | {result}`peers | median` |")
+    assert cut.search(r"| a | {result}`peers \| median | .0f` |")
+    assert not cut.search(r"| a | {result}`peers \| median` | b | {result}`peers \| median \| .0f` |")
+    rows = [(page, line) for page in sorted(DOCS.rglob("*.md")) for line in page.read_text("utf-8").splitlines()]
+    assert [(page.name, line) for page, line in rows if line.startswith("|") and cut.search(line)] == []
 
 
 def test_figures_of_several_claims_and_in_tables(monkeypatch):

@@ -1,6 +1,7 @@
 """Pipelines of scikit-learn and estimators of one's own in model files: what is kept, and what is refused."""
 
 import json
+import re
 import warnings
 from dataclasses import dataclass
 
@@ -27,11 +28,13 @@ from sklearn.preprocessing import (
 )
 
 from ordsvm import NPSVOR, SVOR, SVOREX, CalibratedOrdinal, LinearSVOR, ModelFileError, load, save
-from ordsvm.io import register, registry
+from ordsvm.io import model_file, register, registry
 from ordsvm.tables import TableEncoder
+from ordsvm.text import StemmedWords, review_tfidf
 from tests.model_files import contents, forge
 
 N = 60
+WITHOUT_A = StemmedWords(stop_words={"a"})
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(N, 3))
 Y = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
@@ -68,6 +71,8 @@ PIPELINES = {
         FRAME[["colour"]],
     ),
     "text": (make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LinearSVOR(categories=ORDER)), FRAME["text"]),
+    "stems": (make_pipeline(review_tfidf(min_df=1, max_df=1.0), LinearSVOR(categories=ORDER)), FRAME["text"]),
+    "own stop words": (make_pipeline(CountVectorizer(tokenizer=WITHOUT_A, token_pattern=None), svor()), FRAME["text"]),
     "counts": (make_pipeline(CountVectorizer(), TfidfTransformer(), svor()), FRAME["text"].tolist()),
     "text column": (
         make_pipeline(make_column_transformer((TfidfVectorizer(), "text"), (StandardScaler(), ["age"])), svor()),
@@ -329,3 +334,15 @@ def test_many_lists_of_strings_are_counted_together(file):
     step(tree)[2].update({f"x{number}_": wide for number in range(40)})
     with pytest.raises(ModelFileError, match="far more memory"):
         load(forge(file, tree, arrays))
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, FloatingPointError, RuntimeError, re.error])
+def test_whatever_made_up_values_raise_is_an_unsound_file(file, monkeypatch, error):
+    save(PIPELINES["standard"][0].fit(X, Y), file)
+
+    def raising(*_):
+        raise error("of a step")
+
+    monkeypatch.setattr(model_file, "_model", raising)
+    with pytest.raises(ModelFileError, match="not a sound model: of a step; save it anew"):
+        load(file)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import threading
 import urllib.error
 import urllib.request
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 from ordsvm import SVOR, CalibratedOrdinal, save
+from ordsvm.cli.app import run
 from ordsvm.tables import TableEncoder, TableModel
 from tests.cases import random_data
 
@@ -85,3 +87,17 @@ def test_other_paths_are_not_there(post):
     call = post(SVOR().fit(X, Y))
     assert call({"rows": [[0.0] * 3]}, "/elsewhere")[0] == 404
     assert call(None, "/")[0] == 404
+
+
+def test_the_answer_on_the_page_is_the_answer(serving, tmp_path, monkeypatch):
+    """docs/guide/serving.md shows a request and its answer: of the data and the model of that page."""
+    monkeypatch.chdir(tmp_path)
+    page = (FILE.parents[2] / "docs" / "guide" / "serving.md").read_text(encoding="utf-8")
+    exec(re.search(r"```python\n(.*?)```", page, re.S)[1], {})
+    train = re.search(r"^\$ ordsvm (train .*)$", page, re.M)[1]
+    assert run(train.split()) == 0
+    request, shown = re.search(r"/predict -d '(.*)'\n(.*)\n", page).groups()
+    answer = serving.Service("model.ordsvm").predict(json.loads(request))
+    shown = json.loads(shown.replace("…", ""))
+    assert answer["label"] == shown["label"]
+    assert answer["probability"] == pytest.approx(np.array(shown["probability"]), abs=2e-3)

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from ordsvm import SVC, SVOR, SVR, OrdinalSearchCV, formulations
-from ordsvm.array_library import NumpyLibrary
-from ordsvm.kernels import RBF, Linear
+from ordsvm.array_library import NumpyLibrary, torch_library
+from ordsvm.kernels import RBF, Laplacian, Linear
 from ordsvm.model_selection import device_grid
 from ordsvm.problem import Treatment
+from ordsvm.solvers.kernel.interior_point import stacked_system
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, solve_side_by_side
+from ordsvm.solvers.kernel.interior_point.stacked_start import Starts, are_near
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 from tests.cases import random_data
 from tests.oracle import dual_optimum
@@ -35,10 +37,122 @@ def test_stacked_cholesky_in_blocks():
     random = np.random.default_rng(0)
     roots = random.normal(size=(3, 11, 11))
     matrices, right = roots @ roots.swapaxes(1, 2) + np.eye(11), random.normal(size=(3, 11, 2))
-    found = StackedCholesky(NumpyLibrary(), matrices.copy(), block=4).solve(right)
-    np.testing.assert_allclose(matrices @ found, right, atol=1e-9)
-    with pytest.raises(np.linalg.LinAlgError):
-        StackedCholesky(NumpyLibrary(), -matrices, block=4)
+    for block, leaf in ((4, 4), (4, 2), (8, 3), (16, 2)):
+        found = StackedCholesky(NumpyLibrary(), matrices.copy(), block, leaf).solve(right)
+        np.testing.assert_allclose(matrices @ found, right, atol=1e-9)
+    matrices[1] *= -1.0  # has no factor, which the others do not suffer from
+    some = StackedCholesky(NumpyLibrary(), matrices.copy(), block=4, leaf=2).solve(right)
+    np.testing.assert_allclose(matrices[[0, 2]] @ some[[0, 2]], right[[0, 2]], atol=1e-9)
+    assert np.isnan(some[1]).any()
+
+
+def test_small_systems_of_which_one_is_singular():
+    matrices = np.stack([np.eye(2), [[1.0, -1.0], [-1.0, 1.0 - 2e-14]], 2.0 * np.eye(2)])
+    found = stacked_system._solved(matrices, np.ones((3, 2)))
+    np.testing.assert_allclose(found[[0, 2]], [[1.0, 1.0], [0.5, 0.5]])
+
+
+def library_of(name):
+    if name == "torch":
+        pytest.importorskip("torch")
+        return torch_library("torch:cpu")
+    return NumpyLibrary()
+
+
+@pytest.fixture
+def factors(monkeypatch):
+    """Sizes of the matrices that are factored."""
+    sizes = []
+    init = StackedCholesky.__init__
+
+    def counted(self, library, matrices, *options):
+        sizes.extend([matrices.shape[-1]] * matrices.shape[0])
+        init(self, library, matrices, *options)
+
+    monkeypatch.setattr(StackedCholesky, "__init__", counted)
+    return sizes
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_a_crossover_is_about_the_free_samples_alone(name, factors, monkeypatch):
+    X, y = random_data(5, n=60)
+    library, folds, K = library_of(name), folds_of(MAKE["svor"], y), RBF(0.5)(X, X)
+    some = np.array([0.1, 1.0])  # where most samples are at bounds
+    found = solve_side_by_side(library, library.array(K), folds, some, 1e-4)
+    assert len(found) == 4
+    assert min(factors) < 0.8 * 41
+    assert set(factors) - {41}
+    assert factors.count(41) >= 4
+    monkeypatch.setattr(stacked_system, "MOST_KEPT", 0.0)  # all samples, in every system
+    factors.clear()
+    whole = solve_side_by_side(library, library.array(K), folds, some, 1e-4)
+    assert set(factors) == {41}
+    for place, solved in found.items():
+        np.testing.assert_allclose(solved.scores, whole[place].scores, atol=1e-6)
+
+
+def test_a_kernel_nearby_begins_where_the_last_one_has_been(factors):
+    X, y = random_data(5, n=120)
+    random = np.random.default_rng(0)
+    samples = [np.sort(random.permutation(120)[:100]) for _ in range(2)]
+    folds = Folds([MAKE["svor"](y[each]) for each in samples], samples)
+    some, library = np.array([10.0, 100.0, 1000.0]), NumpyLibrary()
+    first, second = RBF(0.05)(X, X), RBF(0.08)(X, X)
+    starts = Starts()
+    solve_side_by_side(library, first, folds, some, 1e-3, starts)
+    factors.clear()
+    cold = solve_side_by_side(library, second, folds, some, 1e-3)
+    from_nothing = len(factors)
+    factors.clear()
+    warm = solve_side_by_side(library, second, folds, some, 1e-3, Starts(starts))
+    assert warm.keys() == cold.keys()
+    assert len(warm) == 6
+    assert len(factors) <= 0.85 * from_nothing
+    iterations = [sum(s.solution.result.n_iter for s in each.values()) for each in (warm, cold)]
+    assert iterations[0] <= 0.8 * iterations[1]
+    for place, solved in warm.items():
+        assert solved.solution.result.objective == pytest.approx(cold[place].solution.result.objective, rel=1e-3)
+
+
+def test_a_start_that_leads_nowhere_is_followed_by_one_from_nothing(monkeypatch):
+    X, y = random_data(5, n=60)
+    folds, K, library = folds_of(MAKE["svor"], y), RBF(0.5)(X, X), NumpyLibrary()
+    starts = Starts()
+    cold = solve_side_by_side(library, K, folds, C, 1e-3, starts)
+    for value, x in starts._left.items():
+        starts._left[value] = x._replace(alpha=np.nan * x.alpha)
+    assert solve_side_by_side(library, K, folds, C, 1e-3, Starts(starts)).keys() == cold.keys()
+
+
+def test_a_system_that_breaks_down_takes_no_other_problem_along():
+    X, y = random_data(5, n=60)
+    folds, K = folds_of(MAKE["svor"], y), RBF(0.5)(X, X)
+    bad = np.array([0.1, np.nan, 10.0])
+    found = solve_side_by_side(NumpyLibrary(), K, folds, bad, 1e-3)
+    assert sorted(found) == [(0, 0), (0, 2), (1, 0), (1, 2)]
+
+
+def test_which_kernels_are_near_each_other():
+    assert are_near(RBF(0.1), RBF(0.158))
+    assert are_near(Laplacian(0.2), Laplacian(0.1))
+    assert not are_near(RBF(0.1), RBF(1.0))
+    assert not are_near(RBF(0.1), Laplacian(0.1))
+    assert not are_near(Linear(), Linear())
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_search_hands_starts_on_along_gamma_and_to_no_other_machine(n_jobs, monkeypatch):
+    """Grids of the same parameters but for C and gamma; where those differ, caps do."""
+    pytest.importorskip("torch")
+    warm = []
+    side_by_side = device_grid.solve_side_by_side
+    monkeypatch.setattr(
+        device_grid, "solve_side_by_side", lambda *given: warm.append(given[-1].are_warm) or side_by_side(*given)
+    )
+    X, y = random_data(5, n=60)
+    grid = {"C": [1.0, 10.0], "gamma": [0.1, 0.15, 1.0], "class_weight": [None, "balanced"]}
+    OrdinalSearchCV(SVOR(), grid, cv=2, device="torch:cpu", refit=False, n_jobs=n_jobs).fit(X, y)
+    assert sorted(warm) == [False] * 4 + [True] * 2
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear()], ids=str)
@@ -115,3 +229,10 @@ def test_what_is_not_certified_is_trained_by_itself(monkeypatch):
         OrdinalSearchCV(SVOR(gamma=0.5), grid, cv=2, device=device).fit(X, y) for device in (None, "torch:cpu")
     )
     np.testing.assert_allclose(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=0.04)
+
+
+def test_fits_of_a_search_on_a_device_give_no_warnings_of_their_own(recwarn):
+    pytest.importorskip("torch")
+    X, y = random_data(5, n=60)
+    OrdinalSearchCV(SVOR(gamma=0.5), {"C": [1e-4, 1.0, 100.0]}, cv=2, device="torch:cpu", refit=False).fit(X, y)
+    assert not [each for each in recwarn if "dual variables are at their bounds" in str(each.message)]

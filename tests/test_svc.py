@@ -277,7 +277,7 @@ def test_solvers_and_kernels_in_all_forms_agree(multi_class):
     X, y = three_classes(3)
     parameters = {"multi_class": multi_class, "intercept": "penalized", "tol": 1e-8}
     expected = SVC(gamma=0.4, **parameters).fit(X, y)
-    assert expected.result_.solver == "gcd"
+    assert expected.result_.solver == "together"
     for kernel in ("rbf", lambda A, B: rbf_kernel(A, B, gamma=0.4)):
         other = SVC(kernel=kernel, gamma=0.4, solver=GCD(precision="float64"), **parameters).fit(X, y)
         assert_same_machine(expected, other, X)
@@ -287,7 +287,7 @@ def test_solvers_and_kernels_in_all_forms_agree(multi_class):
     )
     np.testing.assert_array_equal(precomputed.support_, expected.support_)
     free = SVC(multi_class=multi_class, **TIGHT).fit(X, y)
-    assert free.result_.solver == "smo"
+    assert free.result_.solver == "together"
     assert_same_machine(free, SVC(multi_class=multi_class, solver=SMO("mvp"), **TIGHT).fit(X, y), X)
     assert_same_machine(free, SVC(multi_class=multi_class, solver="block", **TIGHT).fit(X, y), X)
 

@@ -80,3 +80,9 @@ def test_the_example_runs_on_sentences_of_its_own():
     output = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=True).stdout
     assert "LinearNPSVOR" in output
     assert "spotless" in output
+
+
+@pytest.mark.parametrize("bad", ["english", [1, 2]])
+def test_stop_words_are_a_collection_of_words(bad):
+    with pytest.raises(ValueError, match="is no collection of words"):
+        StemmedWords(stop_words=bad)

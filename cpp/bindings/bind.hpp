@@ -11,6 +11,7 @@ void bind_cache(nanobind::module_& m);           // cache.cpp
 void bind_solvers(nanobind::module_& m);         // solvers.cpp
 void bind_block(nanobind::module_& m);           // block.cpp
 void bind_full_kernel(nanobind::module_& m);     // full_kernel.cpp
+void bind_together(nanobind::module_& m);        // together.cpp
 void bind_linear(nanobind::module_& m);          // linear.cpp
 void bind_dcd(nanobind::module_& m);             // dcd.cpp
 void bind_feature_system(nanobind::module_& m);  // feature_system.cpp

@@ -30,13 +30,13 @@ void product_of(const FullKernel& kernel, Vector<const double> beta, Vector<doub
   const Unlocked unlocked;
   std::fill_n(score.data(), score.size(), 0.0);
   const Change all(span(beta));
-  kernel.add<double>(all.rows, all.weights, score.data());
+  add_rows(kernel, all.rows, all.weights, score.data());
 }
 
-Fit proof_of(const FullKernel& kernel, const HingeArrays& hinges, const LiveArrays& live) {
+Fit prove_full_kernel(const FullKernel& kernel, const HingeArrays& hinges, const LiveArrays& live) {
   const Unlocked unlocked;
   Fit fit;
-  fit.proof = prove(hinges.hinges, live.variables(), rounding(kernel, hinges.hinges, live.variables()));
+  fit.proof = proof_of(kernel, hinges.hinges, live.variables());
   return fit;
 }
 
@@ -55,7 +55,7 @@ void bind_full_kernel(nb::module_& m) {
       .def_prop_ro("largest", &FullKernel::largest)
       .def("values", &values_of)
       .def("product", &product_of, "beta"_a, "score"_a)
-      .def("prove", &proof_of, "hinges"_a, "live"_a)
+      .def("prove", &prove_full_kernel, "hinges"_a, "live"_a)
       .def("solve", &solve_full_kernel, "hinges"_a, "live"_a, "tol"_a, "newton_start"_a);
   nb::class_<Fit>(m, "Fit")
       .def_ro("converged", &Fit::converged)

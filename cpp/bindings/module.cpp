@@ -20,4 +20,5 @@ NB_MODULE(_core, m) {
   ordsvm::bind_feature_system(m);
   ordsvm::bind_prediction(m);
   ordsvm::bind_full_kernel(m);
+  ordsvm::bind_together(m);
 }

@@ -1,6 +1,7 @@
 // The problem and the solvers on cached rows for Python.
 #include "bindings/bind.hpp"
 #include "bindings/solve.hpp"
+#include "optimality/proof.hpp"
 #include "solvers/async/asygcd.hpp"
 #include "solvers/async/asyorgcd.hpp"
 #include "solvers/gcd.hpp"
@@ -18,6 +19,17 @@ HingeArrays make_hinges(Vector<const SampleIndex> sample, Vector<const SampleInd
                    n_samples,    n_thresholds,    treatment,  {},           {}};
   arrays.hinges.index();
   return arrays;
+}
+
+/// primal, dual, gap, violation, thresholds, gamma
+nb::tuple prove_alpha(const HingeArrays& hinges, Vector<const double> alpha, Vector<const double> score,
+                      Vector<const double> error, double roundings, double largest) {
+  Proof proof = [&] {
+    const Unlocked unlocked;
+    return prove(hinges.hinges, span(alpha), {span(score), span(error)}, {roundings, largest});
+  }();
+  return nb::make_tuple(proof.primal, proof.dual, proof.gap, proof.violation, to_numpy(std::move(proof.thresholds)),
+                        to_numpy(std::move(proof.gamma)));
 }
 
 Outcome solve_smo(const HingeArrays& hinges, const Cache& cache, const Limits& limits, const LiveArrays& live,
@@ -67,6 +79,7 @@ void bind_problem(nb::module_& m) {
   nb::class_<HingeArrays>(m, "Hinges");
   m.def("hinges", &make_hinges, "sample"_a, "threshold"_a, "sign"_a, "offset"_a, "cap"_a, nb::kw_only(), "n_samples"_a,
         "n_thresholds"_a, "treatment"_a);
+  m.def("prove", &prove_alpha, "hinges"_a, "alpha"_a, "score"_a, "error"_a, "roundings"_a, "largest"_a);
   nb::enum_<Status>(m, "Status")
       .value("converged", Status::converged)
       .value("max_iter", Status::max_iter)

@@ -3,8 +3,8 @@ Which words raise a rating
 ==========================
 
 Reviews with stars, TF-IDF, and linear machines, whose weights are one a word. Reviews are prepared as by Shi et al.: as
-many of every number of stars, words without endings and stop words, and pairs of them (`ordsvm.text`, which needs
-snowballstemmer: ``pip install 'ordsvm[text]'``).
+many of every number of stars, words without endings and stop words, and pairs of them. Words are shown as these stems:
+"aw" is awful, "dirti" dirty (`ordsvm.text`, which needs snowballstemmer: ``pip install 'ordsvm[text]'``).
 
 Reads the hotel reviews in the folder named by ORDSVM_DATA, if there is one; else sentences of its own.
 """
@@ -68,7 +68,8 @@ for axis, model in zip(axes, (LinearSVOR(C=0.5), LinearNPSVOR(C=0.5)), strict=Tr
     print(f"{type(model).__name__}: {error:.2f} stars off on average; {model.result_.relative_gap:.1e} relative gap")
     weight = model.coef_ if model.coef_.ndim == 1 else model.coef_.mean(axis=0)
     extreme = np.r_[np.argsort(weight)[:8], np.argsort(weight)[-8:]]
-    print("  upwards: " + ", ".join(tfidf.get_feature_names_out()[extreme[:-5:-1]]))
+    print("  upwards:   " + ", ".join(tfidf.get_feature_names_out()[extreme[:-5:-1]]))
+    print("  downwards: " + ", ".join(tfidf.get_feature_names_out()[extreme[:4]]))
     axis.barh(tfidf.get_feature_names_out()[extreme], weight[extreme], color=np.where(weight[extreme] > 0, "C0", "C3"))
     axis.set(title=type(model).__name__, xlabel="weight in the score")
 plt.show()

@@ -131,6 +131,9 @@ def hinges(
     n_thresholds: int,
     treatment: Treatment,
 ) -> Hinges: ...
+def prove(
+    hinges: Hinges, alpha: Floats, score: Floats, error: Floats, roundings: float, largest: float
+) -> tuple[float, float, float, float, Floats, Floats]: ...
 def dense_rows(kernel: Kernel, data: NDArray[np.floating]) -> Rows: ...
 def csr_rows(
     kernel: Kernel,
@@ -340,3 +343,34 @@ class Fit:
     @property
     def relative_gap(self) -> float: ...
     def thresholds(self) -> Floats: ...
+
+class Tables:
+    def __init__(
+        self,
+        sample: Ints,
+        sign: Floats,
+        offset: Floats,
+        cap: Floats,
+        begin: NDArray[np.int64],
+        *,
+        n_samples: int,
+        treatment: Treatment,
+    ) -> None: ...
+
+class TogetherOptions:
+    def __init__(
+        self,
+        *,
+        tol: float,
+        newton_share: float,
+        max_steps: int,
+        max_steps_a_hinge: int,
+        seconds: float,
+        look_seconds: float,
+        budget: float,
+        n_threads: int,
+    ) -> None: ...
+
+def solve_together(
+    rows: Rows, tables: Tables, alpha: Floats, score: Floats | None, options: TogetherOptions
+) -> tuple[Floats, Floats] | None: ...

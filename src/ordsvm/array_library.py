@@ -91,6 +91,12 @@ class ArrayLibrary(Protocol):
     def cholesky(self, matrix: Array) -> Array | None:
         """The lower factor, or that of every matrix of a stack; None where one is not positive definite."""
 
+    def cholesky_or_nan(self, matrices: Array) -> Array:
+        """The lower factors of a stack; NaN for those that are not positive definite, which is not waited for."""
+
+    def flagged_first(self, flags: Array) -> Array:
+        """Places along the last axis: those whose flags are set, then the others."""
+
     def inverse_of_lower(self, lower: Array) -> Array:
         """The inverse of a lower triangular matrix, or of every one of a stack."""
 
@@ -184,6 +190,16 @@ class NumpyLibrary:
         except np.linalg.LinAlgError:
             return None
 
+    def cholesky_or_nan(self, matrices: Array) -> Array:
+        found = self.cholesky(matrices)
+        if found is None:
+            each = [self.cholesky(matrix) for matrix in matrices]
+            found = np.stack([np.full(matrices.shape[1:], np.nan) if lower is None else lower for lower in each])
+        return found
+
+    def flagged_first(self, flags: Array) -> Array:
+        return np.argsort(~flags, axis=-1, kind="stable")
+
     def inverse_of_lower(self, lower: Array) -> Array:
         return np.linalg.inv(lower)
 
@@ -221,7 +237,13 @@ class TorchLibrary:
 
     def _there(self, values: Any) -> Array:
         """On the device; work that is under way there is not waited for."""
+        if isinstance(values, np.ndarray) and not values.flags.writeable:
+            values = np.asarray(_Unlocked(values))
         return self._torch.as_tensor(values).to(self.device, non_blocking=True)
+
+    def kept(self, values: Any) -> Array:
+        """Here in their own precision."""
+        return self._there(values)
 
     def span(self, begin: int, end: int) -> Array:
         return self._torch.arange(begin, end, device=self.device)
@@ -302,6 +324,13 @@ class TorchLibrary:
         lower, info = self._torch.linalg.cholesky_ex(matrix)
         return lower if not bool(info.any()) else None
 
+    def cholesky_or_nan(self, matrices: Array) -> Array:
+        lower, info = self._torch.linalg.cholesky_ex(matrices)
+        return self._torch.where((info == 0)[:, None, None], lower, float("nan"))
+
+    def flagged_first(self, flags: Array) -> Array:
+        return self._torch.argsort((~flags).to(self._torch.uint8), dim=-1, stable=True)
+
     def inverse_of_lower(self, lower: Array) -> Array:
         if lower.ndim == 2 and len(lower) >= LARGE_LOWER:
             return self._inverse_by_blocks(lower)
@@ -344,6 +373,15 @@ class TorchLibrary:
             raise MemoryError(f"{self.device} has no memory left for a single row: give device='cpu'.") from error
         self.release()
         return amount // 2
+
+
+class _Unlocked:
+    """An array that may not be written to, as torch takes it without a warning: nothing here writes to it."""
+
+    def __init__(self, values: Floats) -> None:
+        self._values = values
+        interface = values.__array_interface__
+        self.__array_interface__ = interface | {"data": (interface["data"][0], False)}
 
 
 def _diagonal_blocks(matrix: Array, size: int) -> Array:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ordsvm.checks import shortened
 
+BLOCK_VALUES = 2**26  # of a block of rows of a tensor
 DEVICE = re.compile(r"cpu|auto|cuda(:\d+|:all)?|torch:\w+(:\d+)?")
 TENSOR_CORES = (8, 0)  # compute capability from which on Triton's products have them in float16 and float64
 
@@ -70,14 +72,58 @@ def has_fused_kernels(device: Any) -> bool:
 # Tensors
 
 
-class TensorRows(NamedTuple):
-    """Samples in a tensor, which stay where they are."""
+@dataclass(frozen=True, eq=False)
+class TensorRows:
+    """Samples in a tensor of float32 or float64, which stay where they are.
+
+    order   numbers of rows of the tensor; None: all of them
+    """
 
     tensor: Any
+    order: Any = None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(self.tensor.shape)
+        n_rows = len(self.tensor) if self.order is None else len(self.order)
+        return (n_rows, *self.tensor.shape[1:])
+
+    @property
+    def dtype(self) -> Any:
+        return self.tensor.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, which: Any) -> TensorRows:
+        """Some of the rows: numbers only, no value is copied."""
+        order = np.arange(len(self)) if self.order is None else self.order
+        return TensorRows(self.tensor, order[which])
+
+    def __matmul__(self, weights: Any) -> Any:
+        """Products with weights of the features, in float64, on the host."""
+        parts = [part.double() @ part.new_tensor(weights).double() for part in self.blocks()]
+        return np.concatenate([part.cpu().numpy() for part in parts])
+
+    def gathered(self) -> Any:
+        """The rows as a tensor: the same one where they are all of them."""
+        if self.order is None:
+            return self.tensor
+        return self.tensor[sys.modules["torch"].as_tensor(self.order, device=self.tensor.device)]
+
+    def on_host(self) -> Any:
+        return self.gathered().cpu().numpy()
+
+    def blocks(self) -> list[Any]:
+        """The rows, so many at a time that a copy of them is small."""
+        step = max(1, BLOCK_VALUES // max(1, self.shape[1]))
+        return [self[i : i + step].gathered() for i in range(0, len(self), step)]
+
+    def moments(self) -> tuple[float, float]:
+        """The mean of all values, and the sum of the squares of their distances to it, summed in float64."""
+        size = max(1, self.shape[0] * self.shape[1])
+        mean = sum(part.double().sum() for part in self.blocks()) / size
+        squares = sum((part.double() - mean).square().sum() for part in self.blocks())
+        return float(mean), float(squares)
 
 
 def is_tensor(values: Any) -> bool:
@@ -87,6 +133,8 @@ def is_tensor(values: Any) -> bool:
 
 def on_host(values: Any) -> Any:
     """A tensor as an ndarray, anything else as it is."""
+    if isinstance(values, TensorRows):
+        return values.on_host()
     return values.detach().cpu().numpy() if is_tensor(values) else values
 
 

@@ -62,7 +62,12 @@ class Evaluation:
 
 
 def evaluate(
-    y_true: Any, y_pred: Any, classes: Any, probabilities: Any = None, n_draws: int = 500, seed: int = 0
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    classes: ArrayLike,
+    probabilities: ArrayLike | None = None,
+    n_draws: int = 500,
+    seed: int = 0,
 ) -> Evaluation:
     """Compare predicted labels with true ones by every ordinal metric, with bootstrap intervals.
 

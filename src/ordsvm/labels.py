@@ -47,7 +47,11 @@ def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordi
     labels = label_array(y)
     if categories is None:
         categories = ordered_dtype_categories(y)
-    classes = _order_by_value(labels) if categories is None else category_array(categories)
+    if categories is None:
+        ranks = _ranks_by_value(labels)
+        _require_two_classes(ranks.classes, estimator_name)
+        return ranks
+    classes = category_array(categories)
     codes = rank_codes(labels, classes)
     _require_two_classes(classes[np.unique(codes)], estimator_name)
     return Ranks(classes, codes)
@@ -59,11 +63,11 @@ def encode_classes(y: Any, *, estimator_name: str = "Classification") -> Ranks:
     labels = label_array(_single_column(y))
     if labels.dtype.kind not in "biufU":
         raise TypeError(f"y holds labels of type {_types(labels)}; give all of them as numbers or all as strings.")
-    classes, codes = np.unique(labels, return_inverse=True)
-    if not _clearly_classes(labels, classes):
+    ranks = _distinct(labels)
+    if not _clearly_classes(labels, ranks.classes):
         check_classification_targets(labels)
-    _require_two_classes(classes, estimator_name)
-    return Ranks(classes, codes.astype(np.int64, copy=False))
+    _require_two_classes(ranks.classes, estimator_name)
+    return ranks
 
 
 def require_y(y: Any, estimator_name: str, kind: str) -> None:
@@ -174,24 +178,37 @@ def _is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
-def _order_by_value(labels: NDArray[Any]) -> NDArray[Any]:
+def _ranks_by_value(labels: NDArray[Any]) -> Ranks:
     """The distinct labels in ascending order: numbers by value, strings by the alphabet."""
     if labels.dtype.kind == "U":
-        classes = np.unique(labels)
-        order = _listed(classes.tolist(), " < ")
+        ranks = _distinct(labels)
+        order = _listed(ranks.classes.tolist(), " < ")
         message = f"y holds strings with no order of their own; the sorted order was assumed: {order}. "
         warnings.warn(f"{message}To set the order, {_HOW_TO_ORDER}.", UserWarning, stacklevel=caller_level())
-        return classes
+        return ranks
     if labels.dtype.kind not in "biuf":
         raise TypeError(f"y holds labels with no order, of type {_types(labels)}; {_HOW_TO_ORDER}.")
-    classes = np.unique(labels)
+    ranks = _distinct(labels)
     try:
-        if not _clearly_classes(labels, classes):
+        if not _clearly_classes(labels, ranks.classes):
             check_classification_targets(labels)
     except ValueError as error:
         remedy = "If these numbers are ranks, list them in categories, lowest first."
         raise ValueError(f"{error} {remedy}") from None
-    return classes
+    return ranks
+
+
+def _distinct(labels: NDArray[Any]) -> Ranks:
+    """The distinct labels in ascending order, and which of them every sample has."""
+    if labels.dtype.kind == "i":
+        least, most = int(labels.min()), int(labels.max())
+        if most - least <= 2 * len(labels):  # counted, not sorted
+            above = labels - least if labels.dtype == np.int64 else labels.astype(np.int64) - least
+            is_there = np.bincount(above) > 0
+            classes = np.flatnonzero(is_there) + least
+            return Ranks(classes.astype(labels.dtype, copy=False), (is_there.cumsum() - 1)[above])
+    classes, codes = np.unique(labels, return_inverse=True)
+    return Ranks(classes, codes.astype(np.int64, copy=False))
 
 
 def _clearly_classes(labels: NDArray[Any], classes: NDArray[Any]) -> bool:

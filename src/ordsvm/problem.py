@@ -73,6 +73,14 @@ class Hinges:
             cap=columns[4][order].astype(np.float64, copy=False),
         )
 
+    @classmethod
+    def in_order(cls, sample: ArrayLike, threshold: ArrayLike, sign: Floats, offset: Floats, cap: Floats) -> Hinges:
+        """The same from columns that are grouped by threshold, then in order of samples already; sign, offset and cap
+        have the length of the table."""
+        if not (cap > 0).all():
+            return cls.table(sample, threshold, sign, offset, cap)
+        return cls(np.asarray(sample, dtype=np.int32), np.asarray(threshold, dtype=np.int32), sign, offset, cap)
+
     def __len__(self) -> int:
         return len(self.sample)
 

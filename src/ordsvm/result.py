@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +67,9 @@ class Progress:
     validation_mae: float | None = None
     validation_mze: float | None = None
     dual_thresholds: Floats = field(default_factory=lambda: np.empty(0), repr=False)
+
+
+Callback = Callable[[Progress], object] | None  # a callback that returns True stops training
 
 
 @dataclass(frozen=True)

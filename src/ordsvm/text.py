@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from numpy.typing import ArrayLike
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.utils import check_random_state
 
-from ordsvm._typing import Ints
+from ordsvm._typing import Ints, RandomState
+from ordsvm.checks import shortened
 
 __all__ = ["StemmedWords", "balanced_sample", "review_tfidf"]
 
 
+@dataclass(frozen=True)
 class StemmedWords:
     """The words of a text, without stop words and endings: a `tokenizer` for scikit-learn's vectorizers.
 
@@ -31,6 +34,8 @@ class StemmedWords:
     ------
     ImportError
         Where snowballstemmer is not installed.
+    ValueError
+        Where `stop_words` is no collection of strings.
 
     See Also
     --------
@@ -47,14 +52,26 @@ class StemmedWords:
     ['room', 'clean', 'clean', 'noisi']
     """
 
-    def __init__(self, language: str = "english", stop_words: Any = None) -> None:
-        self.language = language
-        self.stop_words = ENGLISH_STOP_WORDS if stop_words is None else frozenset(stop_words)
-        _stemmer(language)
+    language: str = "english"
+    stop_words: Iterable[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.stop_words is not None:
+            words = (self.stop_words,) if isinstance(self.stop_words, str) else tuple(self.stop_words)
+            if isinstance(self.stop_words, str) or not all(isinstance(word, str) for word in words):
+                raise ValueError(
+                    f"stop_words={shortened(self.stop_words)} is no collection of words, such as {{'the'}}."
+                )
+            object.__setattr__(self, "stop_words", tuple(sorted(set(words))))  # plain data, for model files
+        _stemmer(self.language)
+
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        return frozenset(ENGLISH_STOP_WORDS if self.stop_words is None else self.stop_words)
 
     def __call__(self, text: str) -> list[str]:
         stem = _stemmer(self.language)
-        return [stem(word) for word in re.findall(r"\b\w\w+\b", text.lower()) if word not in self.stop_words]
+        return [stem(word) for word in re.findall(r"\b\w\w+\b", text.lower()) if word not in self._left_out]
 
 
 @lru_cache
@@ -105,7 +122,7 @@ def review_tfidf(**options: Any) -> TfidfVectorizer:
     return TfidfVectorizer(**(recipe | options))
 
 
-def balanced_sample(y: ArrayLike, random_state: Any = None) -> Ints:
+def balanced_sample(y: ArrayLike, random_state: RandomState = None) -> Ints:
     """Draw as many samples of every label as the rarest label has.
 
     Parameters

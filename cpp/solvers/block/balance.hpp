@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "optimality/score_state.hpp"
@@ -58,16 +59,15 @@ class Balance {
 
   Worst worst(std::span<const Reach> reach) const {
     if (is_ordered()) return worst_ordered(reach);
-    Worst worst;
-    for (Index k = 0; k < n_thresholds(); ++k) {
-      if (treatment_ == Treatment::free) {
-        if (reach[k].rise - reach[k].fall > worst.violation) worst = {reach[k].rise - reach[k].fall, k, k};
-        continue;
-      }
-      const double up = threshold_[k] + reach[k].rise, down = -(threshold_[k] + reach[k].fall);
-      if (std::max(up, down) > worst.violation) worst = up >= down ? Worst{up, k, -1} : Worst{down, -1, k};
+    if (treatment_ == Treatment::free) {
+      const auto [most, k] = largest([&](Index k) { return reach[k].rise - reach[k].fall; });
+      return {most, k, k};
     }
-    return worst;
+    const auto up = [&](Index k) { return threshold_[k] + reach[k].rise; };
+    const auto down = [&](Index k) { return -(threshold_[k] + reach[k].fall); };
+    const auto [most, k] = largest([&](Index k) { return std::max(up(k), down(k)); });
+    if (k < 0) return {};
+    return up(k) >= down(k) ? Worst{most, k, -1} : Worst{most, -1, k};
   }
 
   /// Thresholds by which samples are ranked: given ones, or the middle of what hinges that may move leave them.
@@ -93,6 +93,20 @@ class Balance {
   }
 
  private:
+  /// The largest value(k), and k. Without branches: after every step another threshold may be the worst, and a wrong
+  /// guess costs more than the loop.
+  template <class Value>
+  std::pair<double, Index> largest(const Value& value) const {
+    double most = -infinite;
+    Index at = -1;
+    for (Index k = 0; k < n_thresholds(); ++k) {
+      const double here = value(k);
+      at = here > most ? k : at;
+      most = here > most ? here : most;
+    }
+    return {most, at};
+  }
+
   Worst worst_ordered(std::span<const Reach> reach) const {
     const Ties::Worst worst =
         ties_.worst([&](Index k) { return -reach[k].fall; }, [&](Index k) { return -reach[k].rise; });

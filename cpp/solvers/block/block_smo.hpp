@@ -93,7 +93,7 @@ class BlockSmo {
       if (monitor.stop_now(steps_, kernel_rows())) return outcome(Status::stopped);
       if (hands_over) return outcome(Status::hands_over);
       const bool had_moved =
-          std::exchange(moved, round(violation, far ? options_.newton_start : finish.aim(), allowance));
+          std::exchange(moved, round(violation, goal(far ? options_.newton_start : finish.aim(), far), allowance));
       if (monitor.stopped()) return outcome(Status::stopped);
       if (!moved && !had_moved) return outcome(Status::imprecise);
     }
@@ -153,13 +153,15 @@ class BlockSmo {
 
   bool whole() const { return capacity_ == hinges_.n_samples; }
 
+  Goal goal(double tol, bool newton_follows) const { return {tol, whole() ? 0.05 : 0.3, whole() && !newton_follows}; }
+
   /// False if no step was possible.
-  bool round(double violation, double tol, const Allowance& allowance) {
-    const bool fresh = choose(violation, tol);
+  bool round(double violation, const Goal& goal, const Allowance& allowance) {
+    const bool fresh = choose(violation, goal.tol);
     Tier<T>& tier = middle_.tier();
     tier.take(top_, positions_);
     if (fresh && !row_blocks_->gram(positions_, middle_.values(), middle_.stride(), allowance.stop)) return true;
-    const Index done = middle_.run(tol, whole() ? 0.05 : 0.3, allowance);
+    const Index done = middle_.run(goal, allowance);
     steps_ += done;
     tier.give_back(top_, positions_);
     publish();

@@ -29,7 +29,8 @@ struct Effort {
   Index max_steps;  // or after so many steps
 };
 
-template <class T>
+/// Rows: a Matrix, or whatever else has a row(p).
+template <class T, class Rows = Matrix<T>>
 class Inner {
  public:
   /// The tier's samples have these slots.
@@ -37,7 +38,7 @@ class Inner {
       : tier_(tier), slots_(slots), balance_(balance), fresh_(tier.n_thresholds()) {}
 
   /// Adds what every sample's beta has moved by to `moved`. Returns the number of steps.
-  Index run(const Matrix<T>& matrix, std::span<double> moved, const Effort& effort) {
+  Index run(const Rows& matrix, std::span<double> moved, const Effort& effort) {
     matrix_ = matrix;
     moved_ = moved;
     std::fill(fresh_.begin(), fresh_.end(), 0);
@@ -176,7 +177,7 @@ class Inner {
   Tier<T>& tier_;
   Slots& slots_;
   Balance& balance_;
-  Matrix<T> matrix_{};
+  Rows matrix_{};
   std::span<double> moved_;
   std::vector<char> fresh_;  // whether a threshold was looked at since the last step
 };

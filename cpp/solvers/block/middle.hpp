@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "simd/loops.hpp"
 #include "solvers/block/row_blocks.hpp"
 #include "solvers/block/small_set.hpp"
 #include "solvers/block/working_set.hpp"
@@ -20,6 +21,13 @@ namespace ordsvm::block {
 struct Allowance {
   std::function<Index(Index)> steps;  // steps taken in this round -> how many more there may be before it should end
   StopCheck stop;
+};
+
+/// How far a working set is worked off: to `share` of its violation, or to `tol`. `is_last`: nothing else will change its
+/// scores, so that it may end just within tol, not well below.
+struct Goal {
+  double tol, share;
+  bool is_last;
 };
 
 template <class T>
@@ -42,7 +50,8 @@ class Middle {
   Index stride() const { return padded_to(tier_.count(), lanes<T>); }
 
   /// Works on tier() with K in values(). Returns the number of steps.
-  Index run(double tol, double share, const Allowance& allowance) {
+  Index run(const Goal& goal, const Allowance& allowance) {
+    const double tol = goal.tol;
     kept_.clear();
     Index steps = 0;
     double start = -1.0;
@@ -50,13 +59,13 @@ class Middle {
     while (steps < many && allowance.steps(steps) > 0) {
       const double violation = tier_.rank(balance_);
       if (start < 0.0) start = violation;
-      if (!(violation > std::max(0.3 * tol, share * start))) break;
+      if (!(violation > std::max((goal.is_last ? 0.9 : 0.3) * tol, goal.share * start))) break;
       const Index left = allowance.steps(steps), n_sets = sets_at_a_time(left);
       auto chosen = choice_.choose(tier_, kept_, n_sets * small_size_, violation, -std::max(violation, 10.0 * tol));
       const bool had_kept = !kept_.empty();
       kept_.clear();
       const double share_of_sets = n_sets == 1 ? 0.3 : 0.1;  // several at a time do more between two exchanges
-      const Effort effort{0.2 * tol, share_of_sets, std::min(8 * small_size_, left / n_sets)};
+      const Effort effort{(goal.is_last ? 0.8 : 0.2) * tol, share_of_sets, std::min(8 * small_size_, left / n_sets)};
       const Index done =
           static_cast<Index>(chosen.size()) <= small_size_ ? one(std::move(chosen), effort) : several(chosen, effort);
       steps += done;
@@ -68,6 +77,7 @@ class Middle {
 
  private:
   static constexpr int max_small_sets = 4;
+  static constexpr Index near_bytes = 1 << 20;  // of K of a working set: within the second cache of most processors
   static constexpr Index min_sizes_for_several = 4;  // sizes of a small set: smaller working sets have one at a time
 
   /// Moves of mu are sequential. With one threshold sets work against each other: 0.8 to 1.1 times as fast.
@@ -110,16 +120,18 @@ class Middle {
     return steps;
   }
 
-  /// K of a small set: made again, or else values[np.ix_(chosen, chosen)]. `alone`: by the calling thread only.
+  /// K of a small set: values[np.ix_(chosen, chosen)], or made again where all values are more than a cache holds and
+  /// making them costs less. `alone`: by the calling thread only.
   auto filler(const SmallSet<T>& set, bool alone) {
     return [this, &set, alone](std::span<const Index> samples, T* out, Index stride) {
-      if (row_blocks_.remake(samples, out, stride, alone)) return;
-      for (std::size_t p = 0; p < set.chosen().size(); ++p) {
-        const T* from = matrix().row(set.chosen()[p]);
-        for (std::size_t q = 0; q < set.chosen().size(); ++q) out[p * stride + q] = from[set.chosen()[q]];
-      }
+      const bool is_near = tier_.count() * stride_bytes() <= near_bytes;
+      if (!is_near && row_blocks_.remake(samples, out, stride, alone)) return;
+      const auto chosen = set.chosen();
+      for (std::size_t p = 0; p < chosen.size(); ++p)
+        simd::gather(matrix().row(chosen[p]), chosen.data(), static_cast<Index>(chosen.size()), out + p * stride);
     };
   }
+  Index stride_bytes() const { return stride() * static_cast<Index>(sizeof(T)); }
 
   /// What set s gets: every n_sets-th sample, but that the first two, which may be the pair that violates most, stay
   /// together.

@@ -53,6 +53,7 @@ class Slots {
   Ways ways(Index p, Index k) const {
     Ways found;
     const Index slot = p * n_thresholds_ + k;
+    if (begin_[slot + 1] - begin_[slot] == 1) return ways_of_one(begin_[slot]);
     for (Index h = begin_[slot]; h < begin_[slot + 1]; ++h) {
       if (distance_up(h) > 0.0 && hinge_[h].level > found.rise) found.rise = hinge_[h].level, found.up = h;
       if (distance_down(h) > 0.0 && hinge_[h].level < found.fall) found.fall = hinge_[h].level, found.down = h;
@@ -143,6 +144,15 @@ class Slots {
     SampleIndex number;        // in the table of hinges
     std::int32_t sign;
   };
+
+  /// Of a slot with one hinge; without branches, which a step is too short to guess.
+  Ways ways_of_one(Index h) const {
+    const Hinge& hinge = hinge_[h];
+    const bool plus = hinge.sign > 0, grows = hinge.cap - hinge.alpha > 0.0, shrinks = hinge.alpha > 0.0;
+    const bool up = (plus & grows) | (!plus & shrinks), down = (plus & shrinks) | (!plus & grows);
+    const double rise[2] = {-infinite, hinge.level}, fall[2] = {infinite, hinge.level};
+    return {rise[up], fall[down], up ? h : -1, down ? h : -1};
+  }
 
   Index n_thresholds_;
   std::vector<Hinge> hinge_;        // slot by slot, sample by sample

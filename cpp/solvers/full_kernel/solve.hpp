@@ -1,8 +1,8 @@
 // A fit with all of K in memory: steps on pairs, and the proof.
 #pragma once
 
+#include "optimality/proof.hpp"
 #include "solvers/full_kernel/full_kernel.hpp"
-#include "solvers/full_kernel/proof.hpp"
 #include "solvers/full_kernel/steps.hpp"
 
 namespace ordsvm::full_kernel {
@@ -16,25 +16,28 @@ struct Fit {
   Proof proof;
 };
 
-/// How far a score may be off, by an estimate: KernelMatrix.rounding in Python.
-inline double rounding(const FullKernel& kernel, const Hinges& hinges, const Variables& variables) {
-  double total = 0.0, count = 0.0;
-  for (const double beta : hinges.beta(variables.alpha)) total += std::abs(beta), count += beta != 0.0;
-  return (8.0 + 0.5 * std::sqrt(count)) * std::numeric_limits<double>::epsilon() * kernel.largest() * total;
+/// Of alpha and its exact scores; those of ordered thresholds are not here (`prove`).
+template <class Kernel>
+Proof proof_of(const Kernel& kernel, const Hinges& hinges, const Variables& variables) {
+  const auto score = variables.score.first(hinges.n_samples);  // which are padded
+  return prove(hinges, variables.alpha, {score, {}}, {kernel.roundings(), kernel.largest()});
 }
 
 /// From alpha, its exact scores and, where they are penalised, its thresholds, all of which are kept up to date.
+/// Kernel: FullKernel, or whatever else has its rows.
+template <class Kernel>
 class Solver {
  public:
-  Solver(const FullKernel& kernel, const Hinges& hinges, const Variables& variables, double tol, double newton_start,
-         Monitor& monitor)
+  Solver(const Kernel& kernel, const Hinges& hinges, const Variables& variables, double tol, double newton_start,
+         Monitor& monitor, Looks* looks = nullptr)
       : kernel_(kernel),
         hinges_(hinges),
         variables_(variables),
         tol_(tol),
         aim_(tol),
         newton_start_(newton_start),
-        monitor_(monitor) {}
+        monitor_(monitor),
+        looks_(looks) {}
 
   Fit run() {
     bool rounded = kernel_.largest() < 1e30;
@@ -46,11 +49,10 @@ class Solver {
         continue;
       }
       fit_.hands_over = end == End::hands_over;
-      if (end != End::converged || hinges_.treatment == Treatment::ordered) {
-        fit_.converged = end == End::converged;
-        return fit_;
-      }
-      fit_.proof = prove(hinges_, variables_, rounding(kernel_, hinges_, variables_));
+      fit_.converged = end == End::converged;
+      if (hinges_.treatment == Treatment::ordered) return fit_;
+      fit_.proof = proof_of(kernel_, hinges_, variables_);
+      if (!fit_.converged) return fit_;
       const double gap = fit_.proof.relative_gap();
       fit_.converged = gap <= tol_;
       if (fit_.converged || !(aim_ > 1e-9 * tol_)) return fit_;
@@ -61,18 +63,19 @@ class Solver {
  private:
   template <class T>
   End work() {
-    Steps<T> steps(kernel_, hinges_, variables_);
-    const End end = steps.run(aim_, newton_start_, monitor_);
+    Steps<T, Kernel> steps(kernel_, hinges_, variables_);
+    const End end = steps.run(aim_, newton_start_, {monitor_, looks_, fit_.steps});
     fit_.steps += steps.done();
     fit_.violation = steps.violation();
     return end;
   }
 
-  const FullKernel& kernel_;
+  const Kernel& kernel_;
   const Hinges& hinges_;
   Variables variables_;
   double tol_, aim_, newton_start_;
   Monitor& monitor_;
+  Looks* looks_;
   Fit fit_;
 };
 

@@ -4,6 +4,7 @@
 // Keeps     scores of all samples in T, by which small sets are chosen and worked off, and what beta has moved by since
 //           scores were exact. When the violation by these is within tol, the exact ones follow by rows of K in double:
 //           only samples that have moved cost anything.
+//           Up to Kernel::max_whole_size samples are one set, whose rows are read only where a step needs them.
 // Leaves    off at a violation of `newton_start` where Newton's method (newton.py) is expected to end sooner.
 // Stops     when the violation by exact scores is at most tol.
 #pragma once
@@ -18,45 +19,55 @@
 #include "solvers/block/small_set.hpp"
 #include "solvers/block/working_set.hpp"
 #include "solvers/full_kernel/full_kernel.hpp"
+#include "solvers/full_kernel/look.hpp"
 
 namespace ordsvm::full_kernel {
 
 enum class End { converged, hands_over, imprecise, stopped };
 
-template <class T>
+template <class T, class Kernel>
 class Steps {
  public:
   /// The scores are padded to whole vectors.
-  Steps(const FullKernel& kernel, const Hinges& hinges, const Variables& variables)
+  Steps(const Kernel& kernel, const Hinges& hinges, const Variables& variables)
       : kernel_(kernel),
         hinges_(hinges),
         variables_(variables),
         slots_(hinges, variables.alpha),
         balance_(hinges, variables),
         tier_(hinges.n_samples, hinges.n_thresholds),
-        set_(std::min(small_size, hinges.n_samples), balance_),
+        is_whole_(hinges.n_samples <= Kernel::max_whole_size),
+        set_(is_whole_ ? 0 : std::min(small_size, hinges.n_samples), balance_),
+        inner_(tier_, slots_, balance_),
         moved_(hinges.n_samples, 0.0) {
     tier_.start(slots_, hinges.n_samples);
-    for (Index i = 0; i < hinges.n_samples; ++i) tier_.diagonal()[i] = static_cast<T>(kernel.row(i)[i]);
+    for (Index i = 0; i < hinges.n_samples; ++i) tier_.diagonal()[i] = static_cast<T>(kernel.diagonal(i));
     round_scores();
   }
 
   Index done() const { return done_; }
   double violation() const { return violation_; }
 
-  End run(double tol, double newton_start, Monitor& monitor) {
+  /// Calls of the monitor, and looks where there are any, come after every set; steps_before: of earlier runs.
+  struct Watch {
+    Monitor& monitor;
+    Looks* looks;
+    Index steps_before;
+  };
+
+  End run(double tol, double newton_start, const Watch& watch) {
     const double aim = min_tol<T> > 0.0 ? 0.95 * tol : tol;
     const bool waits = block::newton_is_expected(newton_start, tol);
     for (int attempt = 0; attempt <= max_recomputations; ++attempt) {
       const Index before = done_;
       for (double now = tier_.rank(balance_); now > aim; now = tier_.rank(balance_)) {
         progress_.see(now, done_ + set_overhead_steps * sets_++);
-        if (waits && now <= newton_start && newton_pays(now, tol)) return follow_exactly(), End::hands_over;
-        if (monitor.stop_now(done_, 0)) return follow_exactly(), End::stopped;
-        if (stalled(aim) || !work_off(now, tol)) break;
+        if (waits && now <= newton_start && newton_pays(now, tol)) return settle(), End::hands_over;
+        if (watch.looks != nullptr && watch.looks->due()) watch.looks->take(look(watch.steps_before));
+        if (watch.monitor.stop_now(done_, 0)) return settle(), End::stopped;
+        if (stalled(aim) || !(is_whole_ ? work(aim) : work_off(now, tol))) break;
       }
-      follow_exactly();
-      violation_ = exact_violation();
+      settle();
       if (violation_ <= tol) return End::converged;
       if (done_ == before) break;
     }
@@ -66,6 +77,23 @@ class Steps {
  private:
   static constexpr Index set_overhead_steps = 150;  // steps that take as long as all else that is done for a set
   static constexpr Index small_size = 128;  // rows stay in a cache from when they are gathered until they are added
+
+  /// Exact scores, and the violation by them.
+  void settle() {
+    follow_exactly();
+    violation_ = exact_violation(variables_.score);
+  }
+
+  /// What alpha proves now, by exact scores of its own: nothing changes, so that looks do not change an answer.
+  Look look(Index steps_before) const {
+    std::vector<double> score(variables_.score.begin(), variables_.score.end());
+    const Change change(moved_);
+    add_rows(kernel_, change.rows, change.weights, score.data());
+    const auto b = balance_.thresholds();
+    const std::span<const double> own(score.data(), static_cast<std::size_t>(hinges_.n_samples));
+    const Proof proof = prove(hinges_, variables_.alpha, {own, {}}, {0.0, 0.0});
+    return {steps_before + done_, exact_violation(score), {b.begin(), b.end()}, proof};
+  }
 
   /// Products are cheap with all of K in memory.
   bool newton_pays(double violation, double tol) const {
@@ -80,7 +108,21 @@ class Steps {
     return block::too_coarse<T>(variables_.score, aim) || progress_.looks_without_progress() > 5000;
   }
 
-  /// False if no step was possible.
+  /// Rows of all samples.
+  struct Rows {
+    const Kernel* kernel;
+    const T* row(Index p) const { return kernel->row_as(p, T()); }
+  };
+
+  /// Steps on all samples; false if none was possible.
+  bool work(double aim) {
+    const Index steps = inner_.run({&kernel_}, moved_, {0.99 * aim, 0.1, 8 * small_size});
+    slots_.write(tier_.samples(), variables_.alpha);
+    done_ += steps;
+    return steps > 0;
+  }
+
+  /// Steps on a small set; false if none was possible.
   bool work_off(double violation, double tol) {
     const bool had_kept = !kept_.empty();
     set_.take(tier_, slots_, balance_,
@@ -118,7 +160,7 @@ class Steps {
         weights_.push_back(moved);
         moved_[set_.chosen()[p]] += moved;
       }
-    kernel_.add<T>(rows_, weights_, tier_.score());
+    add_rows(kernel_, rows_, weights_, tier_.score());
   }
 
   /// Brings the exact scores up to date. Steps in double, which are for fine tolerances, have them summed anew, so that
@@ -126,11 +168,11 @@ class Steps {
   void follow_exactly() {
     if constexpr (min_tol<T> > 0.0) {
       const Change change(moved_);
-      kernel_.add<double>(change.rows, change.weights, variables_.score.data());
+      add_rows(kernel_, change.rows, change.weights, variables_.score.data());
     } else {
       const Change all(hinges_.beta(variables_.alpha));
       std::fill(variables_.score.begin(), variables_.score.end(), 0.0);
-      kernel_.add<double>(all.rows, all.weights, variables_.score.data());
+      add_rows(kernel_, all.rows, all.weights, variables_.score.data());
     }
     std::fill(moved_.begin(), moved_.end(), 0.0);
     std::copy(balance_.thresholds().begin(), balance_.thresholds().end(), variables_.threshold.begin());
@@ -141,20 +183,22 @@ class Steps {
     for (Index i = 0; i < hinges_.n_samples; ++i) tier_.score()[i] = static_cast<T>(variables_.score[i]);
   }
 
-  double exact_violation() const {
+  double exact_violation(std::span<const double> score) const {
     block::Tier<double> exact(hinges_.n_samples, hinges_.n_thresholds);
     exact.start(slots_, hinges_.n_samples);
-    std::copy_n(variables_.score.data(), hinges_.n_samples, exact.score());
+    std::copy_n(score.data(), hinges_.n_samples, exact.score());
     return std::max(0.0, exact.rank(balance_));
   }
 
-  const FullKernel& kernel_;
+  const Kernel& kernel_;
   const Hinges& hinges_;
   Variables variables_;
   block::Slots slots_;
   block::Balance balance_;
   block::Tier<T> tier_;
+  bool is_whole_;
   block::SmallSet<T> set_;
+  block::Inner<T, Rows> inner_;
   block::WorkingSet<T> choice_;
   std::vector<double> moved_, weights_;
   std::vector<Index> kept_, rows_;

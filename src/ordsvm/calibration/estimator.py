@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import CheckpointPath, CrossValidation, Floats, Ints, Samples, SampleWeight
 from ordsvm.calibration.conformal import Conformal, middle_ranks
 from ordsvm.calibration.maps import MAPS, ProbabilityMap
 from ordsvm.checkpoint import Session, check_checkpoint, opened
@@ -93,14 +93,21 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     score = share_of_right_labels
 
     def __init__(
-        self, estimator: Any = None, *, method: str = "logistic", cv: Any = 5, n_jobs: int | None = None
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        method: str = "logistic",
+        cv: CrossValidation | Literal["prefit"] = 5,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
         self.cv = cv
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None, *, checkpoint: CheckpointPath = None
+    ) -> Self:
         """Train the estimator (unless it is trained) and the map.
 
         Parameters
@@ -145,7 +152,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.conformal_ = Conformal.fit(unseen, codes, weight)
         return self
 
-    def predict_cumproba(self, X: Any) -> Floats:
+    def predict_cumproba(self, X: Samples) -> Floats:
         """Predict P(rank ≤ k).
 
         Parameters
@@ -162,7 +169,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_features(self, X)
         return self.map_.cumulative(rank_score(self.estimator_, X))
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Samples) -> Floats:
         """Predict the probability of every label.
 
         Parameters
@@ -177,7 +184,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         return np.diff(self.predict_cumproba(X), axis=1, prepend=0.0)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the label in the middle of the distribution, which has the least expected distance in ranks.
 
         Parameters
@@ -193,7 +200,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         middle = middle_ranks(self.predict_cumproba(X))
         return self.classes_[middle]
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[Any]:
+    def predict_set(self, X: Samples, coverage: float = 0.9) -> NDArray[Any]:
         """Predict a run of neighbouring labels that holds the true one with probability `coverage`.
 
         Parameters

@@ -19,7 +19,10 @@ from ordsvm.labels import encode_labels
 DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV, Parquet or svmlight file, also compressed.")]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column that holds the labels.")]
 Order = Annotated[str, typer.Option("--order", metavar="LABELS", help='The labels, lowest first: "low,medium,high".')]
-Text = Annotated[list[str], typer.Option("--text", metavar="COLUMN", help="A column of text, as TF-IDF. Repeatable.")]
+Text = Annotated[
+    list[str],
+    typer.Option("--text", metavar="COLUMN", help="A column of text, as TF-IDF, for a linear machine. Repeatable."),
+]
 Drop = Annotated[list[str], typer.Option("--drop", metavar="COLUMN", help="A column to leave out. Repeatable.")]
 Where = Annotated[
     list[str], typer.Option("--where", metavar="COLUMN=VALUE", help="Only rows with this value. Repeatable.")

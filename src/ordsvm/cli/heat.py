@@ -44,12 +44,13 @@ def heat_map(tried: dict[str, Any], stage: int, name: str) -> Table:
 def _cell(score: Any, where: Any, best: int, greater: bool) -> Text:
     if not len(where):
         return Text("")
-    value = score[where[0]]
+    place = best if best in where else where[-1]  # rounds of halving have a row each
+    value = score[place]
     spread = np.ptp(score) or 1.0
     goodness = (value - score.min()) / spread if greater else (score.max() - value) / spread
     red, green, blue = colour(goodness)
     ink = "rgb(16,16,16)" if goodness > 0.55 else "rgb(255,255,255)"  # whatever a terminal calls black and white
-    mark = "*" if where[0] == best else " "
+    mark = "*" if place == best else " "
     return Text(f" {value:.3f}{mark}", style=f"{'bold ' if mark == '*' else ''}{ink} on rgb({red},{green},{blue})")
 
 

@@ -18,6 +18,7 @@ from ordsvm import RoundedRegressor
 from ordsvm.io.registry import estimator_classes
 from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
 
+LITERALS = {"cost": "a matrix such as '[[0, 1], [4, 0]]'", "class_weight": "weights such as '{3: 5.0}'"}
 NOT_OPTIONS = ("callback", "verbose", "warm_start", "categories")  # set by the command line itself
 
 
@@ -141,6 +142,7 @@ def _documentation(kind: type, name: str) -> str:
     first = re.split(r"(?<=[.;:])\s", " ".join((parameter.description or "").split()))[0].rstrip(".;:")
     choices = re.findall(r'"([\w-]+)"', parameter.type_name or "")
     choices = ["auto", *(SOLVERS | LINEAR_SOLVERS)] if name == "solver" else choices
+    choices += [f"or {LITERALS[name]}"] if name in LITERALS else []
     about_python = first.startswith(("A callable", "A name such as", '"'))  # what a command line can't say, or repeats
     return ". ".join([f"One of {', '.join(choices)}"] * bool(choices) + [first] * (not about_python))
 

@@ -30,7 +30,7 @@ def unscaled_features(features: Any, names: list[str]) -> Finding | None:
         return None
     widest, least = varying[np.argmax(ranges[varying])], varying[np.argmin(ranges[varying])]
     ratio = float(ranges[widest] / ranges[least])
-    if ratio < WIDEST:
+    if ratio < WIDEST or _deviate_alike(features, varying):
         return None
     sentence = (
         f"Features have scales that differ widely: {names[widest]} has a range of {ranges[widest]:.3g}, {names[least]} "
@@ -40,6 +40,14 @@ def unscaled_features(features: Any, names: list[str]) -> Finding | None:
     remedy = f"Scale the features: make_pipeline({scaler}, machine)."
     figures = {"widest": names[widest], "least": names[least], "ratio": ratio}
     return Finding("unscaled-features", sentence, remedy, figures)
+
+
+def _deviate_alike(features: Any, varying: NDArray[np.intp]) -> bool:
+    """Whether standard deviations are of one scale: a rare 0/1 column has a wide range once it is standardised."""
+    if sp.issparse(features):
+        return False  # columns with few values are left out already
+    deviations = np.nanstd(np.asarray(features, dtype=np.float64), axis=0)[varying]
+    return bool(deviations.max() < WIDEST * deviations.min())
 
 
 def identifier_columns(columns: Mapping[str, Any]) -> Finding | None:

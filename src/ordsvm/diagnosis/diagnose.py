@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import is_regressor
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Ints, Samples, SampleWeight
 from ordsvm.data.streams import is_stream
 from ordsvm.diagnosis.columns import identifier_columns, unscaled_features
 from ordsvm.diagnosis.duplicates import disagreeing_duplicates, errors
@@ -52,7 +52,7 @@ NAMES = (
 MOST_VALUES = 2e9  # of the kernel times features, to predict rows: others are left out, at even distances
 
 
-def diagnose(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Findings:
+def diagnose(model: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None) -> Findings:
     """Find what speaks against trusting a trained model, with figures and what to do about it.
 
     Parameters
@@ -91,7 +91,7 @@ def diagnose(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Findings:
     - "C-too-small": all dual variables are at their bounds; "C-too-large": none is.
     - "gamma-too-large": to half of the samples all others together are less than 0.1 times as like as they are to
       themselves; "gamma-too-small": 99 % of pairs of samples are alike to 0.99.
-    - "unscaled-features": the ranges of features differ by a factor of 100 or more.
+    - "unscaled-features": the ranges and the standard deviations of features differ by a factor of 100 or more.
     - "identifier-column": a column of other values in each of 20 rows or more, in even steps or numbered without gaps.
     - "duplicates-disagree": equal rows with different labels make at least 1 % of all labels, or a tenth of the model's
       error, unavoidable.
@@ -177,7 +177,7 @@ def _of_the_data(parts: Parts, target: Floats, own: tuple[float, float], is_rank
     if parts.is_ours and is_pairwise(parts.machine):
         return []
     return [
-        unscaled_features(parts.features, parts.names),
+        None if parts.is_encoded else unscaled_features(parts.features, parts.names),
         identifier_columns(parts.columns),
         disagreeing_duplicates(parts.features, target, own, is_ranked),
     ]

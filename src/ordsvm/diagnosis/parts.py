@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from ordsvm._typing import Floats
 from ordsvm.calibration import CalibratedOrdinal
-from ordsvm.data.frames import TableModel
+from ordsvm.data.frames import TableEncoder, TableModel
 from ordsvm.estimators import RoundedRegressor
 from ordsvm.estimators.base import Machine, checked_samples
 
@@ -25,12 +25,14 @@ class Parts:
     features   what it is given for the rows, checked: an array, a CSR matrix, or None where these are no numbers
     names      of the features
     columns    of the rows, by name: those that the model reads
+    is_encoded whether a `TableEncoder` made the features, which scales them
     """
 
     machine: Any
     features: Any
     names: list[str]
     columns: dict[str, Any]
+    is_encoded: bool
 
     @property
     def is_ours(self) -> bool:
@@ -40,6 +42,7 @@ class Parts:
 def parts_of(model: Any, X: Any) -> Parts:
     """Of a fitted model and rows."""
     machine, features, names, read = model, X, None, None
+    is_encoded = False
     while True:
         if hasattr(machine, "best_estimator_"):
             machine = machine.best_estimator_
@@ -52,17 +55,18 @@ def parts_of(model: Any, X: Any) -> Parts:
         elif isinstance(machine, Pipeline):
             if len(machine) > 1:
                 features, names = machine[:-1].transform(features), _names_out(machine[:-1])
+                is_encoded |= any(isinstance(step, TableEncoder) for step in machine)
             machine = machine[-1]
         elif isinstance(machine, TableModel):
             features = machine.features(features)
             if machine.encoder_ is not None:
-                names = machine.encoder_.get_feature_names_out()
+                names, is_encoded = machine.encoder_.get_feature_names_out(), True
                 read = [column.name for column in machine.encoder_.columns_]
             machine = machine.machine_
         else:
             break
     checked = checked_samples(machine, features) if isinstance(machine, Machine) else _numbers(features)
-    return Parts(machine, checked, _feature_names(names, features, checked), columns_of(X, read))
+    return Parts(machine, checked, _feature_names(names, features, checked), columns_of(X, read), is_encoded)
 
 
 def _names_out(steps: Pipeline) -> Any:

@@ -45,6 +45,8 @@ class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
         Not possible: True is an error, for shards depend on the workers.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
+    device : {"cpu"}, default="cpu"
+        Not possible: another one is an error.
 
     Attributes
     ----------
@@ -135,6 +137,8 @@ class LinearNPSVOR(DistributedMachine, estimators.LinearNPSVOR):
         Not possible: True is an error, for shards depend on the workers.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
+    device : {"cpu"}, default="cpu"
+        Not possible: another one is an error.
 
     Attributes
     ----------
@@ -211,6 +215,8 @@ class LinearSVC(DistributedMachine, estimators.LinearSVC):
         Not possible: True is an error, for shards depend on the workers.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
+    device : {"cpu"}, default="cpu"
+        Not possible: another one is an error.
 
     Attributes
     ----------
@@ -287,6 +293,8 @@ class LinearSVR(DistributedMachine, estimators.LinearSVR):
         Not possible: True is an error, for shards depend on the workers.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
+    device : {"cpu"}, default="cpu"
+        Not possible: another one is an error.
 
     Attributes
     ----------

@@ -10,10 +10,12 @@ from typing import Any, Self
 import dask
 import numpy as np
 from distributed import Client, Future
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ordsvm._typing import Samples, SampleWeight
 from ordsvm.checks import shortened
 from ordsvm.distributed.cluster import assigned, connected, refuse_checkpoint, slots
 from ordsvm.distributed.copies import release
@@ -51,9 +53,9 @@ class DistributedMachine(LinearMachine):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: Samples,
+        y: ArrayLike | None = None,
+        sample_weight: SampleWeight = None,
         *,
         client: Client | None = None,
         checkpoint: None = None,
@@ -120,7 +122,7 @@ class DistributedMachine(LinearMachine):
             n_shards=n_shards,
         )
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Samples) -> Any:
         """Predict the label or target of every row.
 
         Parameters
@@ -136,7 +138,7 @@ class DistributedMachine(LinearMachine):
         return self._each_block("predict", X, super().predict)
 
     @available_if(is_classifier)
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Samples) -> Any:
         """Compute the decision values of every row.
 
         Parameters
@@ -165,6 +167,8 @@ class DistributedMachine(LinearMachine):
             raise ValueError("deterministic=True is not possible with distributed rows: leave it out.")
         if self.warm_start:
             raise ValueError("warm_start=True is not possible with distributed rows: leave it out.")
+        if self.device != "cpu" or getattr(self._choose_solver(), "device", "cpu") != "cpu":
+            raise ValueError("Distributed rows are computed with by the CPUs of the workers: leave device out.")
 
     def _choose_solver(self, seed: int | None = None, rows: LinearRows | None = None) -> Any:
         solver = auto(Work("distributed", rows=rows)) if is_auto(self.solver) else self.solver

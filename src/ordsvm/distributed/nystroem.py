@@ -11,11 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from dask.delayed import delayed
 from distributed import Client, Future
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from ordsvm._typing import RandomState, Samples, SampleWeight
 from ordsvm.checks import check_choice, check_number, check_positive, shortened
 from ordsvm.conventions import linked
 from ordsvm.distributed.cluster import connected, refuse_checkpoint
@@ -24,6 +26,7 @@ from ordsvm.distributed.machine import DistributedMachine
 from ordsvm.distributed.partitions import blocks_of, is_distributed, map_blocks
 from ordsvm.estimators.validation import check_seed
 from ordsvm.kernels import Custom, NystroemMap, make_kernel
+from ordsvm.kernels.kernels import KernelLike
 from ordsvm.result import FitResult
 
 KERNELS = ("rbf", "poly", "sigmoid", "laplacian", "linear")
@@ -101,12 +104,12 @@ class NystroemMachine(BaseEstimator):
         self,
         machine: Any = None,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 0.0,
         n_components: int = 300,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.machine = machine
         self.kernel = kernel
@@ -129,9 +132,9 @@ class NystroemMachine(BaseEstimator):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: Samples,
+        y: ArrayLike | None = None,
+        sample_weight: SampleWeight = None,
         *,
         client: Client | None = None,
         checkpoint: None = None,
@@ -181,7 +184,7 @@ class NystroemMachine(BaseEstimator):
         """The labels, for classifiers."""
         return self.machine_.classes_
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Samples) -> Any:
         """Predict from the mapped rows.
 
         Parameters
@@ -197,7 +200,7 @@ class NystroemMachine(BaseEstimator):
         check_is_fitted(self, "machine_")
         return map_blocks(X, self._predict, self.n_features_in_) if is_distributed(X) else self._predict(X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None) -> float:
         """Score predictions of rows in memory as the linear machine does.
 
         Parameters

@@ -88,7 +88,8 @@ KERNEL = (
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where it trains and predicts: "cuda" is a GPU (`pip install "ordsvm[gpu]"`), "cuda:1" the second one,
         "cuda:all" all of a machine, "auto" a GPU where there is one and the problem is large enough. On a device
-        solver="auto" is "proximal-newton", and a tensor to predict gives a tensor back.
+        solver="auto" is "proximal-newton", a tensor to train on is read where it is, and one to predict gives a tensor
+        back.
     early_stopping : bool, default=False
         Whether to stop when the mean absolute error of validation samples no longer falls. A run that this, max_iter,
         time_limit or the callback cuts short leaves the model of the look with the least error; a run that converges,
@@ -144,6 +145,10 @@ LINEAR = (
         cores. Without it models of other numbers of threads may differ within `tol`. Prediction is the same anyway.
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where products with X and sums over its rows are computed in training: "cuda" is a GPU (`pip install
+        "ordsvm[gpu]"`), "cuda:1" the second one, for dense arrays in memory; solver="auto" is "interior-point" then.
+        "auto" is the CPU as yet. Prediction is the CPU's.
     n_iter_ : int
         Passes over the samples.
 """

@@ -318,17 +318,17 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     def _warn(self, result: FitResult, tol: float) -> None:
         if QUIET.get() == "all":
             return
+        easier = "raise tol, lower C or standardise the features"
         remedy = {
-            "max_iter": "raise max_iter",
-            "time_limit": "raise time_limit",
-            "callback": "let the callback return False for longer",
-            "precision": "float64 sums can't resolve such a tol",
-            "gap": "the gap does not close where a kernel is not positive semidefinite",
+            "max_iter": f"raise max_iter, {easier}",
+            "time_limit": f"raise time_limit, {easier}",
+            "callback": f"let the callback return False for longer, {easier}",
+            "precision": f"float64 sums can't resolve such a tol, {easier}",
+            "gap": "the gap does not close where a kernel is not positive semidefinite; take one that is",
         }[result.status]
         warnings.warn(
             f"{type(self).__name__} was stopped by {result.status} after {result.n_iter} {self._unit} with "
-            f"{self._reached(result)} against tol={tol:g}: {remedy}, raise tol, lower C or standardise the "
-            "features.",
+            f"{self._reached(result)} against tol={tol:g}: {remedy}.",
             ConvergenceWarning,
             stacklevel=caller_level(),
         )

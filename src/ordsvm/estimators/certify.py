@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Ints, Samples, SampleWeight
 from ordsvm.estimators.kernel import KernelMachine, KernelTask
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.kernels import Precomputed
@@ -20,7 +21,9 @@ from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.losses import certificate, weights
 
 
-def certify(model: KernelMachine | LinearMachine, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+def certify(
+    model: KernelMachine | LinearMachine, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None
+) -> Certificate:
     """Recompute objective, duality gap and violation in float64 from the dual variables that a model has kept.
 
     Parameters

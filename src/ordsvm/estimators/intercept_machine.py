@@ -34,6 +34,12 @@ class InterceptMachine(KernelMachine):
         super()._recover(fit, solution)
         self.intercept_ = intercepts(solution.solutions)
 
+    def _is_suspect(self, fit: Fit, solution: Trained) -> bool:
+        """Whether C may be too small: of one problem with a free intercept that is seen at once."""
+        problems = fit.task.problems
+        is_free = len(problems) == 1 and problems[0].treatment is Treatment.FREE
+        return not is_free or self._may_be_saturated(problems[0])
+
 
 def _check_pair(solver: Any, intercept: str) -> None:
     """Whether the solver can treat the intercept: if not, which solvers can, and which intercepts it can."""

@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import CheckpointPath, Floats, Ints, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint
 from ordsvm.checks import check_positive, usable_threads
 from ordsvm.devices import TensorRows, is_tensor, on_host, usable_device
@@ -23,19 +23,23 @@ from ordsvm.estimators.validation import (
     check_magnitude,
     check_square_kernel,
     check_tensor,
+    check_training_tensor,
     kernel_by_parameters,
+    training_samples,
 )
 from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed
+from ordsvm.kernels.full_kernel import SampleNumbers
 from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
-from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed
+from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed, trains_together
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each, solve_with_last_resort
 from ordsvm.solvers.kernel.run import Solver, solve
+from ordsvm.solvers.kernel.together import can_solve_together, solve_together
 from ordsvm.solvers.linear.penalized import solve_penalized
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.recorder import combined
-from ordsvm.solvers.registry import check_solver, is_rank_dcd
+from ordsvm.solvers.registry import check_solver, is_proximal_newton, is_rank_dcd
 from ordsvm.solvers.solution import Solution
 
 
@@ -111,7 +115,9 @@ class KernelMachine(Machine):
         return callable(self.kernel) and not isinstance(self.kernel, Kernel)
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None, *, checkpoint: CheckpointPath = None
+    ) -> Self:
         """Train on samples X with labels or targets y.
 
         Parameters
@@ -133,8 +139,21 @@ class KernelMachine(Machine):
         if checkpoint is not None:
             check_checkpoint(checkpoint)
         if self.device != "cpu":
-            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
+            X, y, sample_weight = self._taken(X, checkpoint is None), on_host(y), on_host(sample_weight)
         return self._prepare(X, y, sample_weight).run(checkpoint)
+
+    def _taken(self, X: Any, is_plain: bool) -> Any:
+        """A tensor as it is where the fit computes on a device alone, else as an ndarray; anything else as it is.
+
+        `is_plain`: nothing but training on all samples is to be done.
+        """
+        if not is_tensor(X):
+            return X
+        stays = is_plain and self.device != "auto" and usable_device(self.device) != "cpu"
+        stays = stays and not self._is_precomputed() and (is_auto(self.solver) or is_proximal_newton(self.solver))
+        if not stays or str(X.dtype) not in ("torch.float32", "torch.float64") or str(X.layout) != "torch.strided":
+            return on_host(X)
+        return TensorRows(X.detach())
 
     # Prepare
 
@@ -146,13 +165,16 @@ class KernelMachine(Machine):
             usable_device(self.device)
 
     def _check_training_data(self, X: Any) -> Any:
-        X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
+        if isinstance(X, TensorRows):
+            return check_training_tensor(self, X)
+        X = training_samples(self, X, self._data_rules)
         if self._is_precomputed():
             check_square_kernel(X)
-        check_magnitude(X)
         return canonical(X)
 
     def _check_new_data(self, X: Any) -> Any:
+        if isinstance(X, SampleNumbers):
+            return X
         check_is_fitted(self)
         return self._check_more_data(X)
 
@@ -199,7 +221,16 @@ class KernelMachine(Machine):
         else:
             shared = SharedMatrix.of(kernel, samples, float(self.cache_size))
             one = partial(shared.solve, solver)
+            if self._goes_together(task, kernel, samples, control):
+                found = solve_together(task.problems, starts, shared, solver, control)
+                if found is not None:
+                    return Trained(kernel, found)
         return Trained(kernel, solve_each(task.problems, starts, solver, control, one))
+
+    def _goes_together(self, task: KernelTask, kernel: Kernel, samples: Any, control: Control) -> bool:
+        if not is_auto(self.solver) or not can_solve_together(control):
+            return False
+        return trains_together(self._work(task, kernel, samples), len(task.problems), control.n_threads)
 
     def _penalized(self, task: KernelTask, kernel: Kernel, samples: Any, solver: RankDCD) -> Any:
         """Coordinate descent on weights of features; with the last resort of `auto` if that has chosen it."""
@@ -265,12 +296,16 @@ class KernelMachine(Machine):
         self.kernel_ = solution.kernel
         self.result_ = combined([each.result for each in solutions])
         self.n_iter_ = self.result_.n_iter
-        beta = np.zeros((len(solutions), X.shape[0]))
-        beta[:, fit.task.order] = [each.beta for each in solutions]
+        beta = np.array([each.beta for each in solutions])
         self._trained_C = float(self.C)
-        self.support_ = np.flatnonzero(beta.any(axis=0))
-        self.dual_coef_ = beta[:, self.support_]
+        place = np.flatnonzero(beta.any(axis=0))
+        rows = fit.task.order[place]
+        by_row = np.argsort(rows, kind="stable")
+        self.support_ = rows[by_row]
+        self.dual_coef_ = beta[:, place[by_row]]
         self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed() else X[self.support_]
+        if isinstance(self.support_vectors_, TensorRows):
+            self.support_vectors_ = self.support_vectors_.on_host()
 
     def _model_thresholds(self) -> list[Floats]:
         """b of every problem, as the fitted machine uses them."""

@@ -8,14 +8,16 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm._typing import Floats, Ints, Labels
+from ordsvm._typing import CheckpointPath, Floats, Ints, Labels, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_flag, shortened
 from ordsvm.data.row_store import RowStore
 from ordsvm.data.streams import is_stream, require_rows_in_memory, training_rows
+from ordsvm.devices import on_host, usable_device
 from ordsvm.estimators.base import (
     Fit,
     Machine,
@@ -27,10 +29,10 @@ from ordsvm.estimators.base import (
 )
 from ordsvm.estimators.model_findings import RankCounts
 from ordsvm.estimators.saturation import ROWS_AT_ONCE, Saturation, of_rows
-from ordsvm.estimators.validation import check_magnitude, check_seed
+from ordsvm.estimators.validation import check_magnitude, check_seed, training_samples
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.result import FitResult
-from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes
+from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes, placed
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point
 from ordsvm.solvers.linear.feature_task import FeatureTask
@@ -88,6 +90,7 @@ class LinearMachine(Machine):
     loss: Any
     fit_intercept: Any = True
     random_state: Any
+    device: Any = "cpu"  # of pickles of 0.1.0, and of machines that have no device
     coef_: Floats
     intercept_: Floats
     n_iter_: int
@@ -103,7 +106,14 @@ class LinearMachine(Machine):
         return tags
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self,
+        X: Samples,
+        y: ArrayLike | None = None,
+        sample_weight: SampleWeight = None,
+        *,
+        checkpoint: CheckpointPath = None,
+    ) -> Self:
         """Train on samples X with labels or targets y.
 
         Parameters
@@ -127,6 +137,8 @@ class LinearMachine(Machine):
         """
         if checkpoint is not None:
             check_checkpoint(checkpoint)
+        if self.device != "cpu":
+            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
         if not is_stream(X):
             return self._prepare(X, y, sample_weight).run(checkpoint)
         self._check_parameters()
@@ -148,6 +160,8 @@ class LinearMachine(Machine):
         check_choice("loss", self.loss, self._loss_names)
         check_flag("fit_intercept", self.fit_intercept)
         check_seed(self.random_state)
+        if self.device != "cpu":
+            usable_device(self.device)
         self._choose_solver()
 
     def _check_tol(self) -> None:
@@ -162,8 +176,9 @@ class LinearMachine(Machine):
     def _choose_solver(self, seed: int | None = None, rows: LinearRows | None = None) -> Any:
         """The solver, with this seed unless it is None; "auto" is decided by the rows, where there are any."""
         if is_auto(self.solver):
-            return with_seed(auto(Work("linear", rows=rows)), seed)
-        return check_linear_solver(self.solver, self._solvers, seed)
+            return with_seed(auto(Work("linear", rows=rows, device=self.device)), seed)
+        solver = check_linear_solver(self.solver, self._solvers, seed)
+        return solver if self.device == "cpu" else placed(solver, self.device)
 
     def _rows(self, X: Any, task: LinearTask) -> LinearRows:
         n_vectors = 1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes
@@ -178,17 +193,24 @@ class LinearMachine(Machine):
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, RowStore):
             return self._check_store(X)
-        X = validate_data(self, X, ensure_min_samples=2, **self._data_rules())
-        check_magnitude(X)
+        X = training_samples(self, X, self._data_rules)
+        self._check_dense(sp.issparse(X), "X is sparse: give X.toarray()")
         return readable(X)
 
+    def _check_dense(self, is_refused: bool, reason: str) -> None:
+        """Whether rows are such as a device that is named takes; "auto" leaves the others to the CPU."""
+        if is_refused and self.device not in ("cpu", "auto"):
+            raise ValueError(f"device={self.device!r} is for dense arrays in memory, and {reason}, or device='cpu'.")
+
     def _check_store(self, store: RowStore) -> RowStore:
+        self._check_dense(True, "these rows are on disk: load them")
         if store.n_samples < 2:
             raise ValueError(f"There is 1 row: {type(self).__name__} needs at least 2.")
         validate_data(self, store, skip_check_array=True)  # keeps the number of features
         return store
 
     def _require_a_solver_of_streams(self) -> None:
+        self._check_dense(True, "these rows are on disk: load them")
         if not isinstance(self._choose_solver(), RankDCD | LinearInteriorPoint):
             raise ValueError(f"solver={shortened(self.solver)} needs all rows in memory: use 'rank-dcd'.")
 
@@ -340,7 +362,8 @@ def trains_by_features(fit: Fit, share: float) -> bool:
     machine: LinearMachine = fit.machine
     rows = machine._rows(fit.X, fit.task)
     solver = machine._choose_solver(rows=rows._replace(share=share))
-    return isinstance(solver, LinearInteriorPoint) and rows.stiffness < EXACT_STIFFNESS
+    is_shared = isinstance(solver, LinearInteriorPoint) and solver.device == "cpu"
+    return is_shared and rows.stiffness < EXACT_STIFFNESS
 
 
 def control_of(fit: Fit) -> Control:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Categories, ClassWeight, Floats, Ints, RandomState
 from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
@@ -15,6 +15,8 @@ from ordsvm.estimators.rank_scores import RankScores
 from ordsvm.estimators.validation import classes_that_count, sample_C, weighted_C, weights_or_none
 from ordsvm.formulations import linear
 from ordsvm.labels import Ranks
+from ordsvm.result import Callback
+from ordsvm.solvers.registry import LinearSolverLike
 from ordsvm.solvers.solution import LinearSolution
 
 
@@ -59,6 +61,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
     {n_threads}
     {deterministic}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -107,18 +110,19 @@ class LinearNPSVOR(RankScores, LinearMachine):
         predictor: str = "ordered",
         loss: str = "hinge",
         fit_intercept: bool = True,
-        class_weight: Any = None,
-        categories: Any = None,
+        class_weight: ClassWeight = None,
+        categories: Categories = None,
         tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
-        solver: Any = "auto",
+        solver: LinearSolverLike = "auto",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.C1 = C1
@@ -139,6 +143,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
         self.n_threads = n_threads
         self.deterministic = deterministic
         self.random_state = random_state
+        self.device = device
 
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> LinearTask:
         check_consistent_length(X, target.codes)

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import ClassWeight, Floats, Ints, RandomState, Samples
 from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.validation import classes_that_count, sample_C, warn_left_out, weighted_C, weights_or_none
 from ordsvm.formulations import linear
 from ordsvm.labels import Ranks, encode_classes
+from ordsvm.result import Callback
+from ordsvm.solvers.registry import LinearSolverLike
 from ordsvm.solvers.solution import LinearSolution
 
 
@@ -45,6 +47,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     {n_threads}
     {deterministic}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -82,17 +85,18 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         *,
         loss: str = "hinge",
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
-        solver: Any = "auto",
+        solver: LinearSolverLike = "auto",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.loss = loss
@@ -108,8 +112,9 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         self.n_threads = n_threads
         self.deterministic = deterministic
         self.random_state = random_state
+        self.device = device
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Compute w·x + intercept for every class.
 
         Parameters
@@ -125,7 +130,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         margins = self._margins(X)
         return margins[:, 0] if len(self.classes_) == 2 else margins
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the class with the largest decision value.
 
         Parameters

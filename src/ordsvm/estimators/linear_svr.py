@@ -8,13 +8,15 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Floats, RandomState, Samples
 from ordsvm.checks import check_number
 from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.validation import check_sample_weight, check_targets, weighted_C, weights_or_none
 from ordsvm.formulations import linear
+from ordsvm.result import Callback
+from ordsvm.solvers.registry import LinearSolverLike
 from ordsvm.solvers.solution import LinearSolution
 
 
@@ -45,6 +47,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     {n_threads}
     {deterministic}
     {random_state}
+    {device}
 
     Attributes
     ----------
@@ -83,13 +86,14 @@ class LinearSVR(RegressorMixin, LinearMachine):
         tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
-        solver: Any = "auto",
+        solver: LinearSolverLike = "auto",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.epsilon = epsilon
@@ -105,8 +109,9 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self.n_threads = n_threads
         self.deterministic = deterministic
         self.random_state = random_state
+        self.device = device
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Samples) -> Floats:
         """Predict w·x + intercept.
 
         Parameters

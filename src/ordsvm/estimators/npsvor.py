@@ -9,16 +9,18 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
-from ordsvm._typing import Floats
+from ordsvm._typing import Categories, ClassWeight, Floats, Gamma
 from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.kernel import KernelMachine, KernelTask, Trained, intercepts
 from ordsvm.estimators.model_findings import RankCounts
 from ordsvm.estimators.rank_scores import RankScores
 from ordsvm.estimators.validation import classes_that_count, sample_C
+from ordsvm.kernels.kernels import KernelLike
 from ordsvm.labels import Ranks
 from ordsvm.problem import Problem
-from ordsvm.result import FitResult
+from ordsvm.result import Callback, FitResult
+from ordsvm.solvers.registry import SolverLike
 
 
 @documented(KERNEL)
@@ -113,19 +115,19 @@ class NPSVOR(RankScores, KernelMachine):
         C2: float | None = None,
         epsilon: float = 0.1,
         predictor: str = "ordered",
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         tol: float = 1e-3,
         cache_size: float = 200,
         max_iter: int = -1,
         time_limit: float | None = None,
-        solver: Any = "auto",
-        class_weight: Any = None,
-        categories: Any = None,
+        solver: SolverLike = "auto",
+        class_weight: ClassWeight = None,
+        categories: Categories = None,
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Floats, Samples, SampleWeight
 from ordsvm.checks import check_choice, check_number, check_positive, shortened, usable_threads
 from ordsvm.data.row_store import RowStore
 from ordsvm.estimators.base import Fit, canonical, finite_scores
@@ -183,7 +184,7 @@ class NystroemFeatures(LinearMachine):
 
     # Prove
 
-    def certify_exact(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+    def certify_exact(self, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None) -> Certificate:
         """Recompute what this machine proves as a solution of the exact kernel machine's problem.
 
         Its objective there is the same; the dual variables are those of the fit, times the number from 0 to 1 that

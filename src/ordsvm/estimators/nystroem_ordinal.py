@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ordsvm._typing import Categories, ClassWeight, Cost, RandomState
 from ordsvm.estimators._docs import NYSTROEM, documented
 from ordsvm.estimators.linear_npsvor import LinearNPSVOR
 from ordsvm.estimators.linear_svor import LinearSVOR
 from ordsvm.estimators.nystroem import NystroemFeatures
+from ordsvm.kernels.kernels import KernelLike
+from ordsvm.result import Callback
+from ordsvm.solvers.registry import LinearSolverLike
 
 
 @documented(NYSTROEM)
@@ -96,27 +98,27 @@ class NystroemSVOR(NystroemFeatures, LinearSVOR):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         gamma: str | float = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         landmarks: str = "uniform",
         n_landmarks: str | int = "auto",
         memory: float = 1000.0,
-        cost: Any = "absolute",
+        cost: Cost = "absolute",
         loss: str = "hinge",
-        class_weight: Any = None,
-        categories: Any = None,
+        class_weight: ClassWeight = None,
+        categories: Categories = None,
         tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
-        solver: Any = "interior-point",
+        solver: LinearSolverLike = "interior-point",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -230,7 +232,7 @@ class NystroemNPSVOR(NystroemFeatures, LinearNPSVOR):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         gamma: str | float = "scale",
         degree: float = 3,
         coef0: float = 0.0,
@@ -243,18 +245,18 @@ class NystroemNPSVOR(NystroemFeatures, LinearNPSVOR):
         predictor: str = "ordered",
         loss: str = "hinge",
         fit_intercept: bool = True,
-        class_weight: Any = None,
-        categories: Any = None,
+        class_weight: ClassWeight = None,
+        categories: Categories = None,
         tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
-        solver: Any = "interior-point",
+        solver: LinearSolverLike = "interior-point",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.C = C
         self.kernel = kernel

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ordsvm._typing import ClassWeight, RandomState
 from ordsvm.estimators._docs import NYSTROEM, documented
 from ordsvm.estimators.linear_svc import LinearSVC
 from ordsvm.estimators.linear_svr import LinearSVR
 from ordsvm.estimators.nystroem import NystroemFeatures
+from ordsvm.kernels.kernels import KernelLike
+from ordsvm.result import Callback
+from ordsvm.solvers.registry import LinearSolverLike
 
 
 @documented(NYSTROEM)
@@ -90,7 +92,7 @@ class NystroemSVC(NystroemFeatures, LinearSVC):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         gamma: str | float = "scale",
         degree: float = 3,
         coef0: float = 0.0,
@@ -99,17 +101,17 @@ class NystroemSVC(NystroemFeatures, LinearSVC):
         memory: float = 1000.0,
         loss: str = "hinge",
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
-        solver: Any = "interior-point",
+        solver: LinearSolverLike = "interior-point",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -214,7 +216,7 @@ class NystroemSVR(NystroemFeatures, LinearSVR):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         gamma: str | float = "scale",
         degree: float = 3,
         coef0: float = 0.0,
@@ -227,13 +229,13 @@ class NystroemSVR(NystroemFeatures, LinearSVR):
         tol: float | None = None,
         max_iter: int = 1000,
         time_limit: float | None = None,
-        solver: Any = "interior-point",
+        solver: LinearSolverLike = "interior-point",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.C = C
         self.kernel = kernel

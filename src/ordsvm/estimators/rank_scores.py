@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Ints, Samples
 from ordsvm.checks import check_choice, check_number, check_positive
 from ordsvm.conventions import NoProbabilities, share_of_right_labels
 from ordsvm.estimators.base import gives_back_tensors
@@ -33,7 +33,7 @@ class RankScores(ClassifierMixin):
     predict_proba = predict_log_proba = predict_cumproba = predict_set = NoProbabilities()
 
     @gives_back_tensors
-    def rank_scores(self, X: Any) -> Floats:
+    def rank_scores(self, X: Samples) -> Floats:
         """Compute f_k(x) for every rank k: near 0 on the rank, positive above it, negative below.
 
         Parameters
@@ -50,7 +50,7 @@ class RankScores(ClassifierMixin):
         return margins
 
     @gives_back_tensors
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Compute the margin of every rank by the predictor in use; the largest is that of the predicted rank.
 
         It is positive for the predicted rank and negative for the others.
@@ -69,7 +69,7 @@ class RankScores(ClassifierMixin):
         return margins[:, 1] if len(self.classes_) == 2 else margins
 
     @gives_back_tensors
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the label of the rank that the predictor makes of the scores.
 
         Parameters

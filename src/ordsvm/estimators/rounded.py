@@ -3,13 +3,13 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.svm import SVR
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Categories, CheckpointPath, Floats, Samples, SampleWeight
 from ordsvm.conventions import NoProbabilities, linked, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
 from ordsvm.labels import encode_labels
@@ -63,11 +63,13 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     score = share_of_right_labels
     predict_proba = predict_log_proba = predict_cumproba = predict_set = NoProbabilities()
 
-    def __init__(self, regressor: Any = None, *, categories: Any = None) -> None:
+    def __init__(self, regressor: BaseEstimator | None = None, *, categories: Categories = None) -> None:
         self.regressor = regressor
         self.categories = categories
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None, *, checkpoint: CheckpointPath = None
+    ) -> Self:
         """Fit the regressor to the ranks of y.
 
         Parameters
@@ -97,7 +99,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.thresholds_: Floats = np.arange(len(ranks.classes) - 1, dtype=np.float64) + 0.5
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Samples) -> NDArray[np.float64]:
         """Return what the regressor predicts.
 
         Parameters
@@ -117,7 +119,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         assert_all_finite(score, input_name="the regressor's prediction")
         return score
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the label of every sample.
 
         Parameters

@@ -54,10 +54,12 @@ def _not_full(share: float, n: int) -> Saturation:
 
 def of_problems(problems: Sequence[Problem], alpha: Floats, brief: bool) -> Saturation:
     """Of kernel machines; `brief`: only as far as it takes to see that not all are at their bounds."""
+    if len(problems) > 1 and brief and (share := _share_of_pairs(problems, alpha)) is not None and share < NEARLY_ALL:
+        return _not_full(share, len(alpha))
     counted = [_counted(problem) for problem in problems]
     attainable = sum(_attainable(problem, which) for problem, which in zip(problems, counted, strict=True))
     which = counted[0] if len(counted) == 1 else np.concatenate(counted)
-    share = float(alpha @ which) / attainable if attainable > 0 else 0.0
+    share = float((alpha * which).sum()) / attainable if attainable > 0 else 0.0
     if brief and share < NEARLY_ALL:
         return _not_full(share, len(alpha))
     caps = [problem.hinges.cap for problem in problems]
@@ -66,6 +68,21 @@ def of_problems(problems: Sequence[Problem], alpha: Floats, brief: bool) -> Satu
     penalized = all(problem.treatment in BOUNDED_BY_C for problem in problems)
     explained = len(alpha) if penalized else sum(problem.n_thresholds for problem in problems)
     return Saturation(share, max(0, between - explained), float(ratio.max(initial=0.0)), len(alpha))
+
+
+def _share_of_pairs(problems: Sequence[Problem], alpha: Floats) -> float | None:
+    """The share of what dual variables of many problems can sum up to; None unless each has one threshold, and at most
+    a hinge a sample. The same as by `_attainable`, for all problems at once."""
+    tables = [problem.hinges for problem in problems]
+    if any(p.n_thresholds > 1 or not 0 < len(h) <= p.n_samples for p, h in zip(problems, tables, strict=True)):
+        return None
+    begins = np.cumsum([0] + [len(table) for table in tables[:-1]])
+    cap = np.concatenate([table.cap for table in tables])
+    most = np.add.reduceat(cap, begins)
+    if problems[0].treatment not in BOUNDED_BY_C:
+        above = np.add.reduceat(cap * (np.concatenate([table.sign for table in tables]) > 0), begins)
+        most = 2.0 * np.minimum(above, most - above)
+    return float(alpha.sum() / most.sum()) if most.sum() > 0 else 0.0
 
 
 def _counted(problem: Problem) -> Floats:

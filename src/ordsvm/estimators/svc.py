@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm import formulations
-from ordsvm._typing import Flags, Floats, Ints
+from ordsvm._typing import ClassWeight, Flags, Floats, Gamma, Ints, Samples
 from ordsvm.checks import check_choice, check_flag
 from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
-from ordsvm.estimators.validation import classes_that_count, sample_C, warn_left_out
+from ordsvm.estimators.validation import check_same_length, classes_that_count, sample_C, warn_left_out
+from ordsvm.kernels.kernels import KernelLike
 from ordsvm.labels import Ranks, encode_classes
 from ordsvm.problem import Problem
-from ordsvm.result import FitResult
+from ordsvm.result import Callback, FitResult
+from ordsvm.solvers.registry import SolverLike
 
 
 @documented(KERNEL)
@@ -122,22 +122,22 @@ class SVC(ClassifierMixin, InterceptMachine):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         intercept: str = "free",
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-3,
         cache_size: float = 200,
         max_iter: int = -1,
         time_limit: float | None = None,
-        solver: Any = "auto",
+        solver: SolverLike = "auto",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
@@ -166,7 +166,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         self.device = device
 
     @gives_back_tensors
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Compute how much speaks for every class, or for the first class of every pair.
 
         For machines of pairs, the column of a class holds its votes plus a term between −1/3 and 1/3 that grows
@@ -191,7 +191,7 @@ class SVC(ClassifierMixin, InterceptMachine):
         return _votes(margins, len(self.classes_), ties_to_first=True) + _confidence(margins, len(self.classes_))
 
     @gives_back_tensors
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the class with the most votes, or the largest decision value where each class has one.
 
         Parameters
@@ -235,16 +235,21 @@ class SVC(ClassifierMixin, InterceptMachine):
 
     def _formulate(self, X: Any, target: Ranks, sample_weight: Any) -> KernelTask:
         """A problem for every question; samples of classes that it is not about have no hinge in it."""
-        check_consistent_length(X, target.codes)
+        check_same_length(X, target.codes)
         C = sample_C(self.C, sample_weight, self.class_weight, target)
         present = classes_that_count(C, target, type(self).__name__)
         if not present.all():
             warn_left_out(target.classes[~present])
         order = self._by_class(target.codes)
         codes, C = target.codes[order], C[order]
-        questions = _questions(np.flatnonzero(present), self.multi_class)
-        sides = [_sides(len(present), *question) for question in questions]
-        return KernelTask([self._binary(side[codes], C) for side in sides], order, target.classes[present])
+        return KernelTask(self._problems(codes, C, present), order, target.classes[present])
+
+    def _problems(self, codes: Ints, C: Floats, present: Flags) -> list[Problem]:
+        classes = np.flatnonzero(present)
+        if self.multi_class == "ovo" and len(classes) > 2:
+            return formulations.svc_pairs(codes, C, self._treatment())
+        sides = [_sides(len(present), *question) for question in _questions(classes)]
+        return [self._binary(side[codes], C) for side in sides]
 
     def _binary(self, side: Floats, C: Floats) -> Problem:
         return formulations.svc(np.where(side > 0, 1.0, -1.0), C * np.abs(side), self._treatment())
@@ -268,12 +273,10 @@ class SVC(ClassifierMixin, InterceptMachine):
         self.n_support_ = np.bincount(target.codes[self.support_], minlength=len(present))[present]
 
 
-def _questions(classes: Ints, multi_class: str) -> list[tuple[Ints, Ints]]:
-    """The binary questions, each as the classes that mean yes and those that mean no."""
+def _questions(classes: Ints) -> list[tuple[Ints, Ints]]:
+    """The binary questions of one class against the rest, each as the classes that mean yes and those that mean no."""
     if len(classes) == 2:
         return [(classes[1:], classes[:1])]
-    if multi_class == "ovo":
-        return [(np.array([yes]), np.array([no])) for yes, no in combinations(classes, 2)]
     return [(classes[classes == yes], classes[classes != yes]) for yes in classes]
 
 

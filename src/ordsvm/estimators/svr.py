@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_consistent_length
 
 from ordsvm import formulations
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Gamma, Ints, Samples
 from ordsvm.checks import check_number
 from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
-from ordsvm.estimators.validation import check_sample_weight, check_targets, weighted_C
+from ordsvm.estimators.validation import check_same_length, check_sample_weight, check_targets, weighted_C
+from ordsvm.kernels.kernels import KernelLike
+from ordsvm.result import Callback
+from ordsvm.solvers.registry import SolverLike
 
 
 @documented(KERNEL)
@@ -90,8 +92,8 @@ class SVR(RegressorMixin, InterceptMachine):
         C: float = 1.0,
         *,
         epsilon: float = 0.1,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         intercept: str = "free",
@@ -99,9 +101,9 @@ class SVR(RegressorMixin, InterceptMachine):
         cache_size: float = 200,
         max_iter: int = -1,
         time_limit: float | None = None,
-        solver: Any = "auto",
+        solver: SolverLike = "auto",
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
@@ -127,7 +129,7 @@ class SVR(RegressorMixin, InterceptMachine):
         self.device = device
 
     @gives_back_tensors
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Samples) -> Floats:
         """Predict f(x) + intercept.
 
         Parameters
@@ -150,7 +152,7 @@ class SVR(RegressorMixin, InterceptMachine):
         return check_targets(y, type(self).__name__)
 
     def _formulate(self, X: Any, target: Floats, sample_weight: Any) -> KernelTask:
-        check_consistent_length(X, target)
+        check_same_length(X, target)
         C = weighted_C(self.C, check_sample_weight(sample_weight, len(target), in_need="some samples"))
         problem = formulations.svr(target, float(self.epsilon), C, self._treatment())
         return KernelTask([problem], np.arange(len(target)))

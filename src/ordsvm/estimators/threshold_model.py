@@ -7,11 +7,23 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
-from ordsvm._typing import Flags, Floats, Ints
+from ordsvm._typing import (
+    Categories,
+    CheckpointPath,
+    ClassWeight,
+    Cost,
+    Flags,
+    Floats,
+    Gamma,
+    Ints,
+    RandomState,
+    Samples,
+    SampleWeight,
+)
 from ordsvm.checkpoint import check_checkpoint
 from ordsvm.checks import caller_level, check_flag
 from ordsvm.conventions import NoProbabilities, refuse_calibration_by_class, share_of_right_labels
@@ -24,6 +36,7 @@ from ordsvm.estimators.validation import (
     check_fraction,
     check_pair,
     check_patience,
+    check_same_length,
     check_sample_weight,
     check_seed,
     classes_that_count,
@@ -31,10 +44,12 @@ from ordsvm.estimators.validation import (
 )
 from ordsvm.formulations import ThresholdFormulation, cost_matrix, cost_weights
 from ordsvm.kernels import Linear
+from ordsvm.kernels.kernels import KernelLike
 from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
 from ordsvm.problem import Problem, Treatment
+from ordsvm.result import Callback
 from ordsvm.solvers.auto import is_auto
-from ordsvm.solvers.registry import is_rank_dcd
+from ordsvm.solvers.registry import SolverLike, is_rank_dcd
 from ordsvm.thresholds import RankRule, rank_rule_of, ranks_of
 
 
@@ -56,26 +71,26 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         tol: float = 1e-3,
         cache_size: float = 200,
         max_iter: int = -1,
         time_limit: float | None = None,
-        solver: Any = "auto",
-        class_weight: Any = None,
-        categories: Any = None,
+        solver: SolverLike = "auto",
+        class_weight: ClassWeight = None,
+        categories: Categories = None,
         warm_start: bool = False,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: bool = False,
         n_threads: int | None = None,
         deterministic: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
-        random_state: Any = None,
+        random_state: RandomState = None,
         device: str = "cpu",
     ) -> None:
         self.C = C
@@ -102,7 +117,15 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self.device = device
 
     @reports_to_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None, checkpoint: Any = None) -> Self:
+    def fit(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        sample_weight: SampleWeight = None,
+        *,
+        validation: tuple[Samples, ArrayLike] | None = None,
+        checkpoint: CheckpointPath = None,
+    ) -> Self:
         """Train on samples X with labels y.
 
         Parameters
@@ -128,11 +151,12 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         if checkpoint is not None:
             check_checkpoint(checkpoint)
         if self.device != "cpu":
-            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
+            is_plain = checkpoint is None and validation is None and not self.early_stopping
+            X, y, sample_weight = self._taken(X, is_plain), on_host(y), on_host(sample_weight)
         return self._prepare(X, y, sample_weight, validation).run(checkpoint)
 
     @gives_back_tensors
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Compute the score f(x) of every sample, to be compared with `thresholds_`.
 
         Parameters
@@ -150,7 +174,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         return self._scores(X)
 
     @gives_back_tensors
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the label of the rank that the thresholds give to the score, by the rule `rank_rule_`.
 
         Parameters
@@ -177,10 +201,11 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         self._check_parameters()
         X, target = self._check_training_data(X), self._check_target(y)
         samples = None if validation is None else self._check_validation(validation, target)
-        weight = check_sample_weight(sample_weight, len(target.codes))
         self.validation_indices_ = np.empty(0, dtype=np.int64)
         holds_out = self.early_stopping and validation is None
+        weight = sample_weight
         if holds_out:
+            weight = check_sample_weight(sample_weight, len(target.codes))
             fraction, random = float(self.validation_fraction), check_seed(self.random_state)
             self.validation_indices_ = hold_out(target.codes, weight, fraction, random)
         task = self._formulate(X, target, weight)
@@ -231,11 +256,14 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         A rank without samples that leaves a threshold beside it undetermined is dropped.
         """
         classes = target.classes
-        check_consistent_length(X, target.codes)
-        weight = check_sample_weight(sample_weight, len(target.codes))
-        rows = np.delete(np.arange(len(target.codes)), self.validation_indices_)
-        trained = Ranks(classes, target.codes[rows])
-        C = sample_C(self.C, weight[rows], self.class_weight, trained)
+        check_same_length(X, target.codes)
+        rows, trained, weight = np.arange(len(target.codes)), target, sample_weight
+        if weight is not None:
+            weight = check_sample_weight(weight, len(rows))
+        if len(self.validation_indices_):
+            rows = np.delete(rows, self.validation_indices_)
+            trained, weight = Ranks(classes, target.codes[rows]), None if weight is None else weight[rows]
+        C = sample_C(self.C, weight, self.class_weight, trained)
         present = classes_that_count(C, trained, type(self).__name__)
         order = self._sample_order(trained.codes)
         codes, C = trained.codes[order], C[order]
@@ -257,8 +285,9 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     def _problem(self, codes: Ints, C: Floats, keep: Ints, n_classes: int) -> Problem:
         """The problem over the ranks in `keep`; samples of other ranks have weight 0 and so no hinges."""
-        kept_codes = np.searchsorted(keep, codes).clip(0, len(keep) - 1)
-        if self.formulation.hinges != "all" or not hasattr(self, "cost"):
+        kept_codes = codes if len(keep) == n_classes else np.searchsorted(keep, codes).clip(0, len(keep) - 1)
+        has_cost = self.formulation.hinges == "all" and hasattr(self, "cost")
+        if not has_cost or (isinstance(self.cost, str) and self.cost == "absolute"):  # whose weights are 1
             return self.formulation(kept_codes, len(keep), C)
         costs = cost_matrix(self.cost, n_classes)
         return self.formulation(kept_codes, len(keep), C, cost_weights(costs[np.ix_(keep, keep)]))
@@ -303,27 +332,27 @@ def init_with_cost(
     self: Any,
     C: float = 1.0,
     *,
-    kernel: Any = "rbf",
-    gamma: Any = "scale",
+    kernel: KernelLike = "rbf",
+    gamma: Gamma = "scale",
     degree: float = 3,
     coef0: float = 0.0,
-    cost: Any = "absolute",
+    cost: Cost = "absolute",
     tol: float = 1e-3,
     cache_size: float = 200,
     max_iter: int = -1,
     time_limit: float | None = None,
-    solver: Any = "auto",
-    class_weight: Any = None,
-    categories: Any = None,
+    solver: SolverLike = "auto",
+    class_weight: ClassWeight = None,
+    categories: Categories = None,
     warm_start: bool = False,
-    callback: Any = None,
+    callback: Callback = None,
     verbose: bool = False,
     n_threads: int | None = None,
     deterministic: bool = False,
     early_stopping: bool = False,
     validation_fraction: float = 0.1,
     n_iter_no_change: int = 10,
-    random_state: Any = None,
+    random_state: RandomState = None,
     device: str = "cpu",
 ) -> None:
     """`__init__` of the models whose samples have hinges at every threshold, so that mistakes can have costs."""

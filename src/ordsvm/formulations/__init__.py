@@ -6,7 +6,7 @@ Ranks are 0-based integers; threshold k lies between ranks k and k + 1. `C` is o
 
 from ordsvm.formulations.linear import lane_table, threshold_table
 from ordsvm.formulations.npsvor import npsvor
-from ordsvm.formulations.svc import svc
+from ordsvm.formulations.svc import svc, svc_pairs
 from ordsvm.formulations.svr import svr
 from ordsvm.formulations.threshold import (
     ThresholdFormulation,
@@ -28,6 +28,7 @@ __all__ = [
     "redsvm",
     "shashua_levin",
     "svc",
+    "svc_pairs",
     "svor",
     "svorex",
     "svorim",

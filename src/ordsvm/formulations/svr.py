@@ -48,7 +48,9 @@ def svr(target: NDArray[np.float64], epsilon: float, C: float | NDArray[np.float
     4
     """
     n = len(target)
-    sample = np.concatenate([np.arange(n), np.arange(n)])
-    sign = np.concatenate([np.ones(n), np.full(n, -1.0)])
-    cap = np.concatenate([np.broadcast_to(C, n), np.broadcast_to(C, n)])
-    return Problem(Hinges.table(sample, 0, sign, sign * target[sample] - epsilon, cap), treatment, n)
+    sample, threshold = np.arange(n, dtype=np.int32).repeat(2), np.zeros(2 * n, dtype=np.int32)
+    sign, cap = np.ones((n, 2)), np.empty((n, 2))
+    sign[:, 1] = -1.0
+    cap.T[:] = C
+    offset = sign * target[:, np.newaxis] - epsilon
+    return Problem(Hinges.in_order(sample, threshold, sign.ravel(), offset.ravel(), cap.ravel()), treatment, n)

@@ -104,13 +104,14 @@ shashua_levin = ThresholdFormulation("adjacent", Treatment.FREE)
 
 def all_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats, cost_weight: Floats | None) -> Hinges:
     """Hinges of every sample at every threshold: its score should be above those below its rank, below the others."""
-    ranks = np.arange(n_ranks - 1, dtype=np.int32)
-    sample, threshold = np.tile(np.arange(len(y), dtype=np.int32), len(ranks)), np.repeat(ranks, len(y))
-    sign = np.where(y > ranks[:, np.newaxis], 1.0, -1.0)
-    cap = np.broadcast_to(C, sign.shape)
+    ranks = np.arange(n_ranks - 1, dtype=np.int32)[:, np.newaxis]
+    sign = np.where(y > ranks, 1.0, -1.0)
+    sample, threshold = np.empty(sign.shape, dtype=np.int32), np.empty(sign.shape, dtype=np.int32)
+    sample[:], threshold[:] = np.arange(len(y), dtype=np.int32), ranks
+    cap = np.full(sign.shape, C, dtype=np.float64)
     if cost_weight is not None:
-        cap = cap * cost_weight.T[:, y]
-    return Hinges.table(sample, threshold, sign.ravel(), offset=1.0, cap=cap.ravel())
+        cap *= cost_weight.T[:, y]
+    return Hinges.in_order(sample.ravel(), threshold.ravel(), sign.ravel(), np.ones(sign.size), cap.ravel())
 
 
 def adjacent_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats) -> Hinges:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Floats, Samples
 from ordsvm.checks import check_choice, check_count
 from ordsvm.inspection.rows import row_count, rows_of
 from ordsvm.inspection.score import score_model
@@ -55,7 +56,7 @@ class SimilarCases:
     down: list[Case]
 
 
-def similar_cases(model: Any, x: Any, *, n: int = 3, by: str = "contribution") -> SimilarCases:
+def similar_cases(model: BaseEstimator, x: Samples, *, n: int = 3, by: str = "contribution") -> SimilarCases:
     """Return the support vectors that pull the score of a sample up and down.
 
     Parameters

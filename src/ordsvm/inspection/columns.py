@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.inspection import partial_dependence, permutation_importance
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Floats, RandomState, Samples
 from ordsvm.checks import check_choice, check_count, shortened
 from ordsvm.inspection.rows import dense_rows_of
 from ordsvm.inspection.score import score_model
@@ -48,10 +49,10 @@ class ScoreRegressor(RegressorMixin, BaseEstimator):
     (1, 5)
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: BaseEstimator) -> None:
         self.model = model
 
-    def fit(self, X: Any = None, y: Any = None) -> Self:
+    def fit(self, X: Samples | None = None, y: ArrayLike | None = None) -> Self:
         """Do nothing: the model is fitted already.
 
         Parameters
@@ -69,7 +70,7 @@ class ScoreRegressor(RegressorMixin, BaseEstimator):
         score_model(self.model)
         return self
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Samples) -> Floats:
         """Compute the score of every sample.
 
         Parameters
@@ -110,12 +111,12 @@ class Dependence:
     """
 
     name: str
-    grid: Any
+    grid: NDArray[Any]
     mean: Floats
     scores: Floats
 
 
-def dependence(model: Any, X: Any, column: Any, *, grid_resolution: int = 20) -> Dependence:
+def dependence(model: BaseEstimator, X: Samples, column: int | str, *, grid_resolution: int = 20) -> Dependence:
     """Return the partial dependence of the score on a column, by scikit-learn's `partial_dependence`.
 
     Parameters
@@ -215,7 +216,13 @@ class Importance:
 
 
 def importance(
-    model: Any, X: Any, y: Any, *, metric: str = "mae", n_repeats: int = 10, random_state: Any = 0
+    model: BaseEstimator,
+    X: Samples,
+    y: ArrayLike,
+    *,
+    metric: str = "mae",
+    n_repeats: int = 10,
+    random_state: RandomState = 0,
 ) -> Importance:
     """Return how much worse predictions are without a column, by scikit-learn's `permutation_importance`.
 

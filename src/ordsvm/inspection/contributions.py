@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Ints, RandomState, Samples
 from ordsvm.checks import check_count, shortened
 from ordsvm.estimators.validation import check_seed
 from ordsvm.inspection.rows import row_count, rows_of, taken
@@ -99,7 +100,13 @@ class _Draws(NamedTuple):
 
 
 def contributions(
-    model: Any, X: Any, background: Any, *, groups: Any = None, n_permutations: int = 100, random_state: Any = 0
+    model: BaseEstimator,
+    X: Samples,
+    background: Samples,
+    *,
+    groups: Mapping[str, Sequence[int | str]] | None = None,
+    n_permutations: int = 100,
+    random_state: RandomState = 0,
 ) -> Contributions:
     """Return what every column adds to the score of samples, against a background.
 

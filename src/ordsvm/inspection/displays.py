@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from ordsvm._typing import Samples
 from ordsvm.checks import check_count
 from ordsvm.inspection.contributions import Contributions, contributions
 from ordsvm.inspection.weights import Weights, weights
 from ordsvm.plotting.display import Display
 
 UP, DOWN = "#0072b2", "#d55e00"  # blue and vermilion of Okabe and Ito, which all readers can tell apart
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(eq=False)
@@ -51,7 +56,7 @@ class WeightsDisplay(Display):
     n: int = 10
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, n: int = 10, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, n: int = 10, ax: Axes | None = None) -> Self:
         """Draw the largest weights of a fitted linear machine.
 
         Parameters
@@ -71,7 +76,7 @@ class WeightsDisplay(Display):
         check_count("n", n, "features")
         return cls(weights(estimator), n).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw a bar for every feature, the highest weight on top.
 
         Parameters
@@ -133,7 +138,9 @@ class ContributionsDisplay(Display):
     n: int = 10
 
     @classmethod
-    def from_estimator(cls, estimator: Any, x: Any, background: Any, *, n: int = 10, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, x: Samples, background: Samples, *, n: int = 10, ax: Axes | None = None
+    ) -> Self:
         """Draw what the columns add to the score of a sample.
 
         Parameters
@@ -157,7 +164,7 @@ class ContributionsDisplay(Display):
         check_count("n", n, "contributions")
         return cls(contributions(estimator, x, background), 0, n).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw a bar for every contribution, the largest on top, with 95 % intervals where they were sampled.
 
         Parameters

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Floats, RandomState, Samples
 from ordsvm.inspection.cases import SimilarCases, similar_cases
 from ordsvm.inspection.contributions import Contributions, contributions
 from ordsvm.inspection.rows import row_count, rows_of
@@ -39,7 +40,9 @@ class Explanation:
     cases: SimilarCases | None
 
 
-def explain(model: Any, x: Any, background: Any, *, n_cases: int = 3, random_state: Any = 0) -> Explanation:
+def explain(
+    model: BaseEstimator, x: Samples, background: Samples, *, n_cases: int = 3, random_state: RandomState = 0
+) -> Explanation:
     """Explain the prediction of one sample.
 
     Parameters

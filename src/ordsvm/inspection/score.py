@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -71,7 +71,7 @@ class Score:
         return KernelSum(kernel, vectors, _over_ranks(weight))
 
 
-def score_model(model: Any) -> Score:
+def score_model(model: BaseEstimator) -> Score:
     """Takes a fitted model apart: searches, calibration, pipelines and tables around a machine."""
     check_is_fitted(model)
     steps: list[Callable[[Any], Any]] = []

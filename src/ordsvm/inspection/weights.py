@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ordsvm._typing import Floats
 from ordsvm.inspection.score import score_model
@@ -59,7 +59,7 @@ class Weights:
         return [(self.names[i], float(self.values[i])) for i in order if self.values[i] < 0]
 
 
-def weights(model: Any) -> Weights:
+def weights(model: BaseEstimator) -> Weights:
     """Return the weights of a linear machine by the names of its features.
 
     Parameters

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,13 +26,15 @@ FORMAT, VERSION = "ordsvm-model", 2  # 2: rank_rule_, without which 0.1.0 would 
 TEXT = "model.json"  # the name of the array that holds the JSON text in UTF-8
 
 Arrays = dict[str, NDArray[Any]]
+# What values that are made up can raise while the model is put together and tried; a missing package is another matter
+UNSOUND = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, MemoryError, RuntimeError, re.error)
 
 
 class ModelFileError(ValueError):
     """The file is not a model file, or damaged, or of a later version of the format."""
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file of arrays and JSON, whole or not at all.
 
     Parameters
@@ -143,10 +146,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     _warn_of_other_version(header.get("scikit-learn"))
     try:
         return _model(arrays, Path(path).stat().st_size)
-    except (ValueError, TypeError, AttributeError, KeyError, IndexError, OverflowError, MemoryError) as error:
-        raise ModelFileError(f"{name!r} is not a sound model: {_one_line(error)}; save it anew.") from None
     except RecursionError:
         raise ModelFileError(f"{name!r} is not a sound model: its values are nested too deep; save it anew.") from None
+    except UNSOUND as error:
+        raise ModelFileError(f"{name!r} is not a sound model: {_one_line(error)}; save it anew.") from None
 
 
 def _write_error(error: Exception, name: str) -> OSError:

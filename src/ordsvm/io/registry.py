@@ -19,9 +19,11 @@ from ordsvm.estimators.nystroem_error import NystroemError
 from ordsvm.io.steps import step_classes
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.kernel.full_kernel import FullKernelSMO
+from ordsvm.solvers.kernel.together import Together
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
 from ordsvm.solvers.solution import DualVariables
+from ordsvm.text import StemmedWords
 
 T = TypeVar("T", bound=type)
 _EXTENSIONS: dict[str, type] = {}  # of other packages, which have registered them
@@ -97,17 +99,27 @@ def estimator_classes() -> dict[str, type[BaseEstimator]]:
 
 @cache
 def record_classes() -> dict[str, type]:
-    """Dataclasses that parameters and fitted attributes may hold: kernels, options of solvers, results, columns."""
+    """Dataclasses that parameters and fitted attributes may hold: kernels, options, results, columns, tokenizers."""
     found = [*_native_kernels(), kernels.Precomputed, *SOLVERS.values(), *LINEAR_SOLVERS.values()]
     calibration = (Conformal, IsotonicThresholds, OrderedLogistic)
-    others = (DualVariables, FitResult, NystroemError, Progress, *calibration, CategoryColumn, NumberColumn, TextColumn)
+    others = (
+        DualVariables,
+        FitResult,
+        NystroemError,
+        Progress,
+        *calibration,
+        CategoryColumn,
+        NumberColumn,
+        TextColumn,
+        StemmedWords,
+    )
     return {kind.__name__: kind for kind in (*found, *others)}
 
 
 @cache
 def solver_names() -> tuple[str, ...]:
     """What the result of a fit may name: solvers by name, and those of searches and of clusters."""
-    return (*SOLVERS, *LINEAR_SOLVERS, FullKernelSMO.name, CoCoA.name)
+    return (*SOLVERS, *LINEAR_SOLVERS, FullKernelSMO.name, Together.name, CoCoA.name)
 
 
 def _native_kernels() -> list[type]:

@@ -25,6 +25,7 @@ from sklearn.preprocessing import (
 )
 
 from ordsvm.checks import shortened
+from ordsvm.text import StemmedWords
 
 PREFIX = "sklearn."  # of their names in a file
 OUTPUT = "_sklearn_output_config"  # what set_output leaves in a transformer
@@ -43,7 +44,7 @@ class Step:
     """What a model file may hold of a class.
 
     fitted     attributes after `fit`, besides those that every step has, in any version of scikit-learn
-    allowed    the only values of some parameters: of those that name code, files or patterns
+    allowed    the only values of some parameters, or classes of values: of those that name code, files or patterns
     """
 
     fitted: tuple[str, ...] = ()
@@ -67,10 +68,9 @@ class Step:
         if isinstance(given.get("dtype"), np.dtype | str) and np.dtype(given["dtype"]).kind in "USV":
             raise BadStep(f"dtype={shortened(given['dtype'])} of {kind.__name__} is no type of numbers")
         for name, values in self.allowed.items():
-            if name in given and not any(given[name] is value or _same_text(given[name], value) for value in values):
-                raise BadStep(
-                    f"{name}={shortened(given[name])} of {kind.__name__} is none of {', '.join(map(repr, values))}"
-                )
+            if name in given and not any(_is_allowed(given[name], value) for value in values):
+                shown = ", ".join(value.__name__ if isinstance(value, type) else repr(value) for value in values)
+                raise BadStep(f"{name}={shortened(given[name])} of {kind.__name__} is none of {shown}")
 
     def check_state(self, kind: type, state: dict[str, Any]) -> None:
         unknown = [name for name in state if name not in (*self.fitted, *EVERY_STEP)]
@@ -85,16 +85,18 @@ def check_output(kind: type, state: dict[str, Any]) -> None:
         raise BadStep(f"the output of {kind.__name__} is {shortened(output)}")
 
 
-def _same_text(given: Any, allowed: Any) -> bool:
-    return isinstance(given, str) and isinstance(allowed, str) and given == allowed
+def _is_allowed(given: Any, allowed: Any) -> bool:
+    """Whether it is that value, that text, or an object of that very class."""
+    is_same_text = isinstance(given, str) and isinstance(allowed, str) and given == allowed
+    return given is allowed or is_same_text or (isinstance(allowed, type) and type(given) is allowed)
 
 
 _WORDS: dict[str, tuple[Any, ...]] = {
     "input": ("content",),
-    "token_pattern": (r"(?u)\b\w\w+\b", r"(?u)\b\w+\b"),  # another one could take forever
+    "token_pattern": (r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", None),  # another one could take forever
     "analyzer": ("word", "char", "char_wb"),
     "preprocessor": (None,),
-    "tokenizer": (None,),
+    "tokenizer": (None, StemmedWords),
 }
 _GROUPS = ("_infrequent_enabled", "_infrequent_indices", "_default_to_infrequent_mappings", "infrequent_categories_")
 _COMPONENTS = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")

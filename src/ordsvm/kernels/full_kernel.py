@@ -21,6 +21,14 @@ T = TypeVar("T")
 _BLOCK_BYTES = 32 * 2**20  # of kernel values computed at a time
 
 
+class SampleNumbers(np.ndarray):
+    """A column of numbers that stand for samples whose kernel values are in memory: there is nothing to check."""
+
+    @classmethod
+    def up_to(cls, n: int) -> SampleNumbers:
+        return np.arange(n, dtype=np.float64)[:, np.newaxis].view(cls)
+
+
 @dataclass(frozen=True, eq=False)
 class FullKernel(Kernel):
     """The kernel of samples whose values are all in memory: what stands for a sample is its number.
@@ -98,22 +106,41 @@ def _kernel_values(kernel: Kernel, X: Any) -> Floats:
     return values
 
 
+class KeptKernels:
+    """Matrices that are not dropped after their last use, as many as a number of bytes has room for."""
+
+    def __init__(self, n_bytes: float) -> None:
+        self._room = n_bytes
+        self._lock = threading.Lock()
+        self.matrices: dict[Hashable, _core.FullKernel] = {}
+
+    def keep(self, name: Hashable, matrix: _core.FullKernel) -> None:
+        with self._lock:
+            size = 12.0 * len(matrix) ** 2  # in both precisions
+            if name not in self.matrices and size <= self._room:
+                self._room -= size
+                self.matrices[name] = matrix
+
+
 class FullKernelStore:
     """Kernel matrices by name, each made at its first use and dropped after its last.
 
     Several threads may need one at the same time: the first one computes it, the others wait.
     """
 
-    def __init__(self, uses: Iterable[Hashable], n_threads: int = 1) -> None:
+    def __init__(self, uses: Iterable[Hashable], n_threads: int = 1, kept: KeptKernels | None = None) -> None:
         self._n_threads = n_threads
         self._left = Counter(uses)
+        self._kept = KeptKernels(0) if kept is None else kept
         self._matrices: dict[Hashable, _core.FullKernel] = {}
         self._locks = {name: threading.Lock() for name in self._left}
 
     def get(self, name: Hashable, kernel: Kernel, X: Any) -> _core.FullKernel:
         with self._locks[name]:
             if name not in self._matrices:
-                self._matrices[name] = full_kernel(kernel, X, self._n_threads)
+                known = self._kept.matrices.get(name)
+                self._matrices[name] = full_kernel(kernel, X, self._n_threads) if known is None else known
+                self._kept.keep(name, self._matrices[name])
             return self._matrices[name]
 
     def used(self, name: Hashable) -> None:

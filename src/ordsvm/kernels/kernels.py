@@ -17,6 +17,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from ordsvm import _core
 from ordsvm._typing import Floats
+from ordsvm.devices import TensorRows
 from ordsvm.kernels.arrays import Data, alike, centred, csr_arrays, dot, float64
 from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.given import Custom, Precomputed
@@ -239,9 +240,10 @@ NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 NAMES_WITHOUT_GAMMA = ("linear", "precomputed")
 
 
-def make_kernel(
-    kernel: str | Kernel | Callable[[Data, Data], Any], gamma: float, coef0: float, degree: float
-) -> Kernel:
+KernelLike = str | Kernel | Callable[[Data, Data], Any]
+
+
+def make_kernel(kernel: KernelLike, gamma: float, coef0: float, degree: float) -> Kernel:
     """Make the kernel that a name with parameters, or a callable, stands for.
 
     Parameters
@@ -330,7 +332,11 @@ def gamma_value(gamma: str | float, X: Data) -> float:
 
 def _variance(X: Data) -> float:
     """Of all values, summed in float64 from their distances to the mean; 0 where these are rounding errors."""
-    values, size = (X.data if sp.issparse(X) else X), float(X.shape[0]) * X.shape[1]
-    mean = values.sum(dtype=np.float64) / size
-    squares = np.square(np.subtract(values, mean, dtype=np.float64)).sum() + (size - values.size) * mean**2
+    size = float(X.shape[0]) * X.shape[1]
+    if isinstance(X, TensorRows):
+        mean, squares = X.moments()
+    else:
+        values = X.data if sp.issparse(X) else X
+        mean = values.sum(dtype=np.float64) / size
+        squares = np.square(np.subtract(values, mean, dtype=np.float64)).sum() + (size - values.size) * mean**2
     return float(squares / size) if squares / size > (8 * np.finfo(np.float64).eps * mean) ** 2 else 0.0

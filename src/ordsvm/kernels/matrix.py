@@ -9,10 +9,20 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats, Ints
+from ordsvm.devices import TensorRows
 from ordsvm.kernels.base import Kernel
 
 LARGEST_VALUE = 1e150  # of a kernel: products of two do not overflow
 LARGEST_FLOAT_VALUE = 1e30  # the same for rows in float32
+
+
+def check_largest(value: float) -> None:
+    """Refuses kernel values that can't be computed with."""
+    if not value < LARGEST_VALUE:
+        raise ValueError(
+            f"Kernel values reach {value:.0e}, too large to compute with: scale the features, for instance with "
+            "sklearn.preprocessing.StandardScaler."
+        )
 
 
 class KernelMatrix:
@@ -52,16 +62,13 @@ class KernelMatrix:
                 f"give at least {needed / 2**20:.2g} MB."
             )
         largest = np.max(np.abs(rows.diagonal()))
-        if not largest < LARGEST_VALUE:
-            raise ValueError(
-                f"Kernel values reach {largest:.0e}, too large to compute with: scale the features, for instance with "
-                "sklearn.preprocessing.StandardScaler."
-            )
+        check_largest(largest)
         self.rows = rows
         self.source = source
         self.largest = float(largest)
-        self._roundings = rows.roundings()
+        self.roundings = rows.roundings()
         self.fits_float = bool(largest < LARGEST_FLOAT_VALUE)
+        self.budget = budget
         self._budget = int(min(budget, 16 * len(rows) * len(rows)))
         self._caches: dict[bool, _core.Cache] = {}
 
@@ -88,6 +95,10 @@ class KernelMatrix:
         kept = getattr(kernel, "matrix", None)
         if kept is not None:
             return kept(samples, cache_size)
+        if isinstance(samples, TensorRows):
+            from ordsvm.kernels.products.device_matrix import TensorMatrix
+
+            return TensorMatrix(kernel, samples)
         return cls(kernel.rows(samples), cache_size, (kernel, samples))
 
     def rounding(self, beta: Floats) -> float:
@@ -105,7 +116,7 @@ class KernelMatrix:
         float
             The estimate.
         """
-        roundings = self._roundings + 0.5 * np.sqrt(np.count_nonzero(beta))
+        roundings = self.roundings + 0.5 * np.sqrt(np.count_nonzero(beta))
         return float(roundings * sys.float_info.epsilon * self.largest * np.abs(beta).sum())
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import kendalltau, spearmanr
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Categories, Floats, SampleWeight
 from ordsvm.metrics.inputs import as_numbers, weights
 
 
-def quadratic_weighted_kappa(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+def quadratic_weighted_kappa(
+    y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
+) -> float:
     """Kappa of Cohen with squared distances: agreement beyond chance.
 
     Parameters
@@ -63,7 +64,9 @@ def quadratic_weighted_kappa(y_true: Any, y_pred: Any, *, categories: Any = None
     return float(1.0 - observed / (spread + (mean_true - mean_predicted) ** 2))
 
 
-def kendall_tau_b(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+def kendall_tau_b(
+    y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
+) -> float:
     """Rank correlation of Kendall, corrected for ties.
 
     Parameters
@@ -109,7 +112,9 @@ def kendall_tau_b(y_true: Any, y_pred: Any, *, categories: Any = None, sample_we
     return _tau_b(table) if min(table.shape) > 1 else 0.0
 
 
-def spearman_rho(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+def spearman_rho(
+    y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
+) -> float:
     """Rank correlation of Spearman, with mean places for ties.
 
     Parameters

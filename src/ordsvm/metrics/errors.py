@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Categories, Floats, SampleWeight
 from ordsvm.metrics.inputs import as_numbers, weights
 
 
-def mean_absolute_error(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+def mean_absolute_error(
+    y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
+) -> float:
     """Mean absolute error in ranks.
 
     Parameters
@@ -48,7 +51,9 @@ def mean_absolute_error(y_true: Any, y_pred: Any, *, categories: Any = None, sam
     return float(np.average(np.abs(true - predicted), weights=weights(sample_weight, true)))
 
 
-def mean_zero_one_error(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+def mean_zero_one_error(
+    y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
+) -> float:
     """Share of samples whose rank is wrong, by however much.
 
     Parameters
@@ -83,7 +88,9 @@ def mean_zero_one_error(y_true: Any, y_pred: Any, *, categories: Any = None, sam
     return float(np.average(true != predicted, weights=weights(sample_weight, true)))
 
 
-def mean_squared_error(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+def mean_squared_error(
+    y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
+) -> float:
     """Mean squared error in ranks.
 
     Parameters
@@ -118,7 +125,9 @@ def mean_squared_error(y_true: Any, y_pred: Any, *, categories: Any = None, samp
     return float(np.average((true - predicted) ** 2, weights=weights(sample_weight, true)))
 
 
-def off_by_one_accuracy(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+def off_by_one_accuracy(
+    y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
+) -> float:
     """Share of samples whose rank is at most one off.
 
     Parameters
@@ -153,7 +162,9 @@ def off_by_one_accuracy(y_true: Any, y_pred: Any, *, categories: Any = None, sam
     return float(np.average(np.abs(true - predicted) <= 1, weights=weights(sample_weight, true)))
 
 
-def macro_mean_absolute_error(y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+def macro_mean_absolute_error(
+    y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
+) -> float:
     """Mean absolute error within each true rank, averaged over the ranks that occur.
 
     A rank with few samples counts as much as one with many, which the plain error does not show. A rank whose samples
@@ -195,7 +206,7 @@ def macro_mean_absolute_error(y_true: Any, y_pred: Any, *, categories: Any = Non
 
 
 def maximum_mean_absolute_error(
-    y_true: Any, y_pred: Any, *, categories: Any = None, sample_weight: Any = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
 ) -> float:
     """Mean absolute error within the true rank where it is largest.
 

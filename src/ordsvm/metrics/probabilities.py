@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Categories, Floats, SampleWeight
 from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 from ordsvm.metrics.inputs import own_values, weights
 
 
-def ranked_probability_score(y_true: Any, y_proba: Any, *, categories: Any = None, sample_weight: Any = None) -> float:
+def ranked_probability_score(
+    y_true: ArrayLike, y_proba: ArrayLike, *, categories: Categories = None, sample_weight: SampleWeight = None
+) -> float:
     """Squared error of cumulative probabilities, averaged over the samples.
 
     Parameters

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics as sklearn_metrics
+from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ordsvm._typing import Samples, SampleWeight
 from ordsvm.checks import shortened
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics.agreement import kendall_tau_b, quadratic_weighted_kappa, spearman_rho
@@ -22,6 +24,7 @@ from ordsvm.metrics.errors import (
     mean_zero_one_error,
     off_by_one_accuracy,
 )
+from ordsvm.metrics.inputs import as_numbers
 from ordsvm.metrics.probabilities import ranked_probability_score
 
 
@@ -73,7 +76,7 @@ class OrdinalScorer:
     name: str
     weight_request: bool | str | None = None
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def __call__(self, estimator: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None) -> float:
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
         order = self._label_order(estimator, y)
         score = self.metric(y, self._answers(estimator, X, order), categories=order, **weighted)
@@ -196,7 +199,7 @@ SCORERS = {scorer.name: scorer for scorer in _ALL}  # of predicted ranks, which 
 PROBABILITY_SCORERS = {rps_scorer.name: rps_scorer}
 
 
-def get_scorer(name: Any) -> Any:
+def get_scorer(name: str | Callable[..., float]) -> Callable[..., float]:
     """Return the scorer with a name, for `scoring` of scikit-learn's functions and searches.
 
     scikit-learn has no list of scorers that others may add to: `GridSearchCV(scoring="mae")` does not find a name of
@@ -259,3 +262,39 @@ def get_scorer_names() -> list[str]:
     ['mae', 'mze', 'mse']
     """
     return [*SCORERS, *PROBABILITY_SCORERS]
+
+
+def best_possible(scorer: Any) -> float | None:
+    """The score that none can exceed; None where it is not known.
+
+    Scorers of this package, scikit-learn's by name, and what wraps one of them and names it as `__wrapped__`.
+    """
+    scorer = getattr(scorer, "__wrapped__", scorer)
+    if isinstance(scorer, str):
+        return _BEST_BY_NAME.get(scorer)
+    if isinstance(scorer, OrdinalScorer) and scorer.metric in _METRICS:
+        return 1.0 if scorer.greater_is_better else 0.0
+    return None
+
+
+def sample_losses(scorer: Any, estimator: Any, X: Any, y: Any) -> list[float] | None:
+    """What the samples add to the error of a scorer, but for weights; None where that is not a mean over samples."""
+    scorer = getattr(scorer, "__wrapped__", scorer)
+    loss = _LOSSES.get(scorer.metric) if isinstance(scorer, OrdinalScorer) else None
+    if loss is None:
+        return None
+    order = scorer._label_order(estimator, y)
+    true, predicted = as_numbers(y, scorer._answers(estimator, X, order), order)
+    return loss(np.abs(true - predicted)).astype(np.float64).tolist()
+
+
+_METRICS = frozenset(scorer.metric for scorer in (SCORERS | PROBABILITY_SCORERS).values())
+_LOSSES: dict[Callable[..., float], Callable[[NDArray[Any]], NDArray[Any]]] = {
+    mean_absolute_error: lambda distance: distance,
+    mean_zero_one_error: lambda distance: distance > 0,
+    mean_squared_error: lambda distance: distance**2,
+    off_by_one_accuracy: lambda distance: distance > 1,
+}
+_BEST_BY_NAME = dict.fromkeys(("accuracy", "balanced_accuracy", "f1_macro", "f1_micro", "f1_weighted", "r2"), 1.0) | {
+    f"neg_{error}": 0.0 for error in ("mean_absolute_error", "mean_squared_error", "root_mean_squared_error")
+}

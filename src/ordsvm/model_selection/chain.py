@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
 from ordsvm.model_selection.full_kernel_path import PathMemory
 
 
 class Chain:
-    """Jobs in a given order, some of which follow others: those on the same fold, one after the other.
+    """Jobs in a given order, some of which follow others: those of the same line, as on a fold, one after the other.
 
-    A job waits for the one before it on its fold, so that what it finds does not depend on their speed. Jobs are begun
+    A job waits for the one before it on its line, so that what it finds does not depend on their speed. Jobs are begun
     in their order, so the one waited for has begun.
     """
 
-    def __init__(self, folds: Iterable[int]) -> None:
+    def __init__(self, lines: Iterable[Hashable]) -> None:
         self._before: list[int | None] = []
-        last: dict[int, int] = {}
-        for number, fold in enumerate(folds):
-            self._before.append(last.get(fold))
-            last[fold] = number
+        last: dict[Hashable, int] = {}
+        for number, line in enumerate(lines):
+            self._before.append(last.get(line))
+            last[line] = number
         self._memory = [PathMemory() for _ in self._before]
         self._done = [threading.Event() for _ in self._before]
 

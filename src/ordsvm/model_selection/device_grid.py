@@ -12,6 +12,7 @@ import numpy as np
 
 from ordsvm._typing import Floats
 from ordsvm.array_library import torch_library
+from ordsvm.devices import usable_device
 from ordsvm.estimators.base import Fit, prepare
 from ordsvm.estimators.kernel import Trained
 from ordsvm.kernels import Kernel
@@ -20,18 +21,25 @@ from ordsvm.kernels.products.on_torch import torch_products
 from ordsvm.model_selection.paths import FoldSamples, Parameters, may_follow, scales_with_C
 from ordsvm.solvers.auto import is_auto, trains_side_by_side
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, Solved, solve_side_by_side
+from ordsvm.solvers.kernel.interior_point.stacked_start import Starts, are_near
 
 
 class DeviceGrid:
     """Machines that differ in C alone, on every fold; the first one asked for makes all of them.
 
-    machine     with the parameters that they share
+    machine     with the parameters that they share, and its device
     kernel      of all folds
     X           all samples, of which folds have numbers
+    before      the grid of another kernel and the same other parameters, which is solved first; where the kernels are
+                near each other, problems begin where those of the other one have been
     """
 
-    def __init__(self, machine: Any, device: str, kernel: Kernel, X: Any) -> None:
-        self._machine, self._device, self._kernel, self._X = machine, device, kernel, X
+    def __init__(
+        self, machine: Any, kernel: Kernel, X: Any, C: Sequence[float], before: DeviceGrid | None = None
+    ) -> None:
+        self._machine, self._kernel, self._X, self._C = machine, kernel, X, np.array(C, dtype=np.float64)
+        self._before = before
+        self._starts = Starts()
         self._lock = threading.Lock()
         self._fits: list[Fit] | None = None
         self._found: dict[tuple[int, int], Solved] = {}
@@ -47,11 +55,15 @@ class DeviceGrid:
             and trains_side_by_side(kernel, n_samples)
         )
 
-    def solved(self, C: Sequence[float], trains: Sequence[FoldSamples]) -> None:
+    def solved(self, trains: Sequence[FoldSamples]) -> None:
         """Trains all of them, once; `trains`: numbers of samples, labels and weights of every fold."""
         with self._lock:
             if self._fits is not None:
                 return
+            before, self._before = self._before, None
+            if before is not None and are_near(before._kernel, self._kernel):
+                before.solved(trains)  # which a job before this one has begun
+                self._starts = Starts(before._starts)
             self._fits = [self._unit_fit(train) for train in trains]
             tasks = [fit.task for fit in self._fits]
             if any(len(task.problems) > 1 for task in tasks):
@@ -59,11 +71,11 @@ class DeviceGrid:
             samples = [fit.X[fit.task.order, 0].astype(np.int64) for fit in self._fits]
             folds = Folds([task.problems[0] for task in tasks], samples)
             if folds.are_alike():
-                library = torch_library(self._device)
+                library = torch_library(usable_device(self._machine.device))
                 products = torch_products(library, self._kernel, self._X)
                 every = library.span(0, self._X.shape[0])
-                K = products.part(every, every)
-                self._found = solve_side_by_side(library, K, folds, np.array(C), float(self._machine.tol))
+                K, tol = products.part(every, every), float(self._machine.tol)
+                self._found = solve_side_by_side(library, K, folds, self._C, tol, self._starts)
 
     def _unit_fit(self, train: FoldSamples) -> Fit:
         """At C = 1."""

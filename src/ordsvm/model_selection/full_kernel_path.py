@@ -29,6 +29,22 @@ class PathMemory:
         self.alpha: dict[tuple[Hashable, float, int], Floats] = {}
 
 
+class Starts:
+    """What one run of a search leaves to the next: dual variables of fits to a loose tolerance, from which those to a
+    finer one start, and what the fits of a fold have in common."""
+
+    def __init__(self) -> None:
+        self._alpha: dict[tuple[int, Hashable], dict[tuple[Hashable, float, int], Floats]] = {}
+        self._fits: dict[int, dict[Hashable, Fit]] = {}
+
+    def of(self, fold: int, kernel: Hashable) -> dict[tuple[Hashable, float, int], Floats]:
+        return self._alpha.setdefault((fold, kernel), {})
+
+    def fits(self, fold: int) -> dict[Hashable, Fit]:
+        """Those at C = 1, by the path's name."""
+        return self._fits.setdefault(fold, {})
+
+
 class FullKernelMachinePath:
     """A machine at one C after the other, as `MachinePath`. Its samples are numbers that its kernel looks values up by.
 
@@ -46,11 +62,13 @@ class FullKernelMachinePath:
         kernel: FullKernel,
         before: PathMemory,
         own: PathMemory,
+        near: dict[tuple[Hashable, float, int], Floats] | None = None,
     ) -> None:
         self.machine = machine
         self.train = train
         self.kernel = kernel
         self._before, self._own = before, own
+        self._near = near
         self._name = name
         self._paths: list[FullKernelPath] = []
 
@@ -62,12 +80,16 @@ class FullKernelMachinePath:
         unit = self._unit_fit(C)
         solutions: list[Solution] = []
         for number, path in enumerate(self._paths):
-            start = self._before.alpha.get((self._name, C, number))
-            solution = path.solve(C, float(self.machine.tol), start)
+            key = (self._name, C, number)
+            near = None if self._near is None else self._near.get(key)
+            start = self._before.alpha.get(key) if near is None else near
+            solution = path.solve(C, float(self.machine.tol), start, near is not None)
             if solution is None:
                 return replace(unit, task=unit.task.times_C(C)).run(checkpoint)
             solutions.append(solution)
-            self._own.alpha[self._name, C, number] = solution.result.alpha
+            self._own.alpha[key] = solution.result.alpha
+            if self._near is not None:
+                self._near[key] = solution.result.alpha
         scores = np.column_stack([path.scores() for path in self._paths])
         return unit.recover(Trained(FullKernel(self.kernel.values, scores), solutions))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -21,13 +22,14 @@ from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
 from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
 from ordsvm.estimators.linear import LinearMachine, has_rows_of_samples
+from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.validation import is_routing
 from ordsvm.kernels import Kernel
-from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore
+from ordsvm.kernels.full_kernel import FullKernel, FullKernelStore, KeptKernels, SampleNumbers
 from ordsvm.model_selection.chain import Chain
 from ordsvm.model_selection.device_grid import DeviceGrid
 from ordsvm.model_selection.feature_paths import FeaturePaths, Outcomes
-from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath
+from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath, Starts
 from ordsvm.model_selection.journal import Journal, Outcome
 from ordsvm.model_selection.paths import (
     LIMITS,
@@ -37,10 +39,13 @@ from ordsvm.model_selection.paths import (
     evaluate,
     follow,
     grouped,
+    identity,
     may_follow,
     train_anew,
 )
-from ordsvm.solvers.auto import trains_on_full_kernel
+from ordsvm.model_selection.pruning import JobPruner, Pruner
+from ordsvm.problem import Treatment
+from ordsvm.solvers.auto import is_auto, trains_on_full_kernel
 from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.stopping import Jobs
 
@@ -74,22 +79,35 @@ class SearchJobs:
     verbose: int
     memory_limit: float  # bytes
     session: Session | None = None  # of a checkpoint
+    pruner: Pruner | None = None
+    starts: Starts | None = None  # of fits with all of K in memory
+    kept: KeptKernels | None = None  # from one run to the next
 
-    def run(self, candidates: Sequence[Parameters], stage: int = 1) -> list[list[Outcome]]:
-        """Outcomes of every candidate on every fold; those that the checkpoint has are not sought again."""
+    def run(
+        self, candidates: Sequence[Parameters], stage: int = 1, wanted: Iterable[tuple[int, int]] | None = None
+    ) -> list[list[Outcome]]:
+        """Outcomes of every candidate on every fold; those that the checkpoint has are not sought again.
+
+        `wanted`: places of candidates and folds. The outcome of another pair is that of one that was pruned.
+        """
         own = self._own_parameters(candidates)
         journal = Journal.of(self.session, stage, candidates, self.estimator)
+        journal = replace(journal, wanted=None if wanted is None else frozenset(wanted))
+        if self.pruner is not None:
+            for (place, fold), outcome in journal.known.items():
+                self.pruner.note(place, fold, outcome)
         if own is None or not isinstance(self.machine, Machine) or self._is_routed():
-            return self._collect(len(candidates), self._single_jobs(candidates, journal), journal)
+            return self._collect(len(candidates), self._single_jobs(candidates, journal), journal, **self._how)
         if self._can_share_kernels(own):
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
-        if self._device() != "cpu":
+        is_linear = isinstance(self.machine, LinearMachine)
+        if self._device() != "cpu" and not is_linear:
             return self._collect(len(candidates), self._device_jobs(own, journal), journal, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
-        if isinstance(self.machine, LinearMachine) and has_rows_of_samples(self.machine):
+        if is_linear and self._device() == "cpu" and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
-        return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal)
+        return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal, **self._how)
 
     # The estimator
 
@@ -135,14 +153,40 @@ class SearchJobs:
         batches = self._batches([[place] for place in range(len(candidates))], journal)
         return [Job([place], fold, partial(run, place, fold)) for [place], fold in batches]
 
+    @property
+    def _how(self) -> dict[str, Any]:
+        """Options of joblib: what decides which fits are left out is shared by all jobs."""
+        return {} if self.pruner is None else {"require": "sharedmem"}
+
     def _batches(self, groups: Iterable[list[int]], journal: Journal) -> Iterator[tuple[list[int], int]]:
         """Candidates of a group with a fold on which they have no outcome yet."""
         for places, fold in product(groups, range(len(self.folds))):
             if left := journal.left(places, fold):
                 yield left, fold
 
-    def _judge_of(self, journal: Journal, places: list[int], fold: int) -> Judge:
-        return replace(self.judge, journal=journal.for_job(places, fold))
+    def _judge_of(
+        self, journal: Journal, places: list[int], fold: int, followers: Callable[[int], Sequence[int]] = lambda _: ()
+    ) -> Judge:
+        watch = None if self.pruner is None else JobPruner(self.pruner, places, fold, followers)
+        return replace(self.judge, journal=journal.for_job(places, fold), watch=watch)
+
+    def _followers(self, own: Sequence[Parameters], groups: list[list[int]]) -> Callable[[int], Sequence[int]]:
+        """Those with later kernels that may start from a fit: with penalised thresholds from the one with the same C,
+        otherwise from the first of a path."""
+        order = {place: number for number, places in enumerate(groups) for place in places}
+        formulation = getattr(self.machine, "formulation", None)
+        by_C = getattr(formulation, "treatment", Treatment.PENALIZED) is Treatment.PENALIZED
+
+        def C(place: int) -> Any:
+            return own[place].get("C", self.machine.C)
+
+        def followers(place: int) -> Sequence[int]:
+            if by_C:
+                return [p for p in order if order[p] > order[place] and C(p) >= C(place)]
+            is_first = all(C(p) >= C(place) for p in groups[order[place]])
+            return [p for p in order if order[p] > order[place]] if is_first else ()
+
+        return followers
 
     def _fresh(self, parameters: Parameters) -> Any:
         return clone(self.estimator).set_params(**parameters)
@@ -166,6 +210,10 @@ class SearchJobs:
             samples = FoldSamples(view, self.y, self.sample_weight)
             yield from paths.outcomes(groups, samples, range(which, len(self.folds), len(views)))
 
+    def shares_folds(self) -> bool:
+        """Whether fits on all folds are made at once: those of linear machines share passes."""
+        return isinstance(self.machine, LinearMachine) or self._device() != "cpu"
+
     def _device(self) -> str:
         """Where the machine trains, if that is a device in any case."""
         device = getattr(self.machine, "device", "cpu")
@@ -174,16 +222,18 @@ class SearchJobs:
     def _device_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
         """All folds of candidates that differ in C alone, side by side where they are small; else one by one."""
         jobs: list[Job] = []
+        last: dict[Hashable, DeviceGrid] = {}
         for places in grouped(own, lambda name: name != "C"):
             kernel = self._common_kernel(own[places[0]]) if self._are_valid([own[place] for place in places]) else None
             machine = self._fresh_machine({name: value for name, value in own[places[0]].items() if name != "C"})
             chosen = [own[place] for place in places]
             if kernel is None or not DeviceGrid.takes(machine, chosen, kernel, len(self.y)):
                 jobs += self._path_jobs(own, [places], journal)
-            else:
-                jobs += self._grid_jobs(
-                    DeviceGrid(machine, self._device(), kernel, self._views[0]), own, places, journal
-                )
+            elif any(self._batches([places], journal)):
+                others = identity(chosen[0], lambda name: name not in ("C", "gamma"))
+                C = [float(parameters.get("C", self.machine.C)) for parameters in chosen]
+                last[others] = DeviceGrid(machine, kernel, self._views[0], C, before=last.get(others))
+                jobs += self._grid_jobs(last[others], own, places, journal)
         return jobs
 
     def _common_kernel(self, parameters: Parameters) -> Kernel | None:
@@ -197,15 +247,15 @@ class SearchJobs:
 
     def _grid_jobs(self, grid: DeviceGrid, own: Sequence[Parameters], places: list[int], journal: Journal) -> list[Job]:
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
-        C = [float(own[place].get("C", self.machine.C)) for place in places]
 
         def run(left: list[int], fold: int) -> list[Outcome]:
-            grid.solved(C, [self._samples(each, numbers, pairwise=False)[0] for each in range(len(self.folds))])
+            grid.solved([self._samples(each, numbers, pairwise=False)[0] for each in range(len(self.folds))])
             train, test = self._samples(fold, numbers, pairwise=False)
             judge = self._judge_of(journal, left, fold)
             outcomes = []
             for number, place in enumerate(left):
-                machine = grid.machine(fold, places.index(place), self._fresh_machine(own[place]))
+                with quiet_fits():  # as where a machine is trained by itself
+                    machine = grid.machine(fold, places.index(place), self._fresh_machine(own[place]))
                 if machine is not None:
                     outcomes.append(evaluate(partial(_already, machine), train, test, judge, number))
                     continue
@@ -217,7 +267,20 @@ class SearchJobs:
         return [Job(left, fold, partial(run, left, fold)) for left, fold in self._batches([places], journal)]
 
     def _fresh_machine(self, parameters: Parameters) -> Any:
-        return clone(self.machine).set_params(**parameters)
+        """As `clone` and `set_params` make it, which take a millisecond."""
+        machine = copy(self._untrained)
+        if not vars(machine).keys() >= parameters.keys():
+            return clone(self.machine).set_params(**parameters)
+        vars(machine).update(parameters)
+        return machine
+
+    @cached_property
+    def _untrained(self) -> Any:
+        return clone(self.machine)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.machine.get_params(deep=False))
 
     def _can_share_kernels(self, own: Sequence[Parameters]) -> bool:
         """Whether kernel matrices, and what is cut out of them for the folds, fit into memory."""
@@ -226,15 +289,22 @@ class SearchJobs:
             return False
         if getattr(self.machine, "device", "cpu") not in ("cpu", "auto"):
             return False
-        n = len(self.y)
+        return self.room_for_kernels() >= 0
+
+    def room_for_kernels(self) -> float:
+        """Bytes that fits with all of K in memory leave."""
+        n, follows = len(self.y), is_auto(self.machine.solver)
         matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
-        return matrices + 16.0 * n * n * self._workers() <= self.memory_limit
+        cut_out = (8.0 if follows else 16.0) * n * n  # of a fold, for the machine's own solver
+        return self.memory_limit - matrices - cut_out * self._workers()
 
     def _kernel_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
         """All candidates with the same kernel. Those with bad parameters are left to fail by themselves, and rank-dcd
         trains on rows of features."""
         views = [check_samples(clone(self.machine), view) for view in self._views]
-        numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
+        numbers = SampleNumbers.up_to(len(self.y))
+        trained_on = cache(lambda fold: take(views[fold % len(views)], self.folds[fold].train))
+        samples_of = cache(lambda fold: self._samples(fold, numbers, pairwise=False))
         by_rows = {place for place, chosen in enumerate(own) if is_rank_dcd(chosen.get("solver", self.machine.solver))}
         by_kernel = [set(places) - by_rows for places in grouped(own, lambda name: name in KERNEL_PARAMETERS)]
         groups = [sorted(places) for places in by_kernel if places]
@@ -242,28 +312,43 @@ class SearchJobs:
         plans: list[tuple[list[int], int, Kernel, Hashable]] = []
         for places, fold in self._batches((places for places in groups if places not in failing), journal):
             which = fold % len(views)
-            kernel = kernel_of(self._fresh_machine(own[places[0]]), take(views[which], self.folds[fold].train))
+            kernel = kernel_of(self._fresh_machine(own[places[0]]), trained_on(fold))
             plans.append((places, fold, kernel, (which, kernel)))
         n_threads = max(self._workers(), usable_threads(self.machine.n_threads) if plans else 1)
-        store = FullKernelStore((plan[-1] for plan in plans), n_threads)
-        chain = Chain(plan[1] for plan in plans)
+        trained_on.cache_clear()
+        store = FullKernelStore((plan[-1] for plan in plans), n_threads, self.kept)
+        chain = Chain(self._lines([(places[0], fold) for places, fold, *_ in plans]))
+        followers = self._followers(own, [places for places in groups if places not in failing])
 
         def run(number: int, places: list[int], fold: int, kernel: Kernel, name: Hashable) -> list[Outcome]:
             full = FullKernel(store.get(name, kernel, views[fold % len(views)]))
             chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
-            samples = self._samples(fold, numbers, pairwise=False)
+            samples = samples_of(fold)
             make = partial(self._machine_with, full)
             solvers = [parameters.get("solver", self.machine.solver) for parameters in chosen]
             with chain.link(number) as (before, mine):
-                path = partial(FullKernelMachinePath, kernel=full, before=before, own=mine)
+                near = None
+                if self.starts is not None:
+                    near = self.starts.of(fold, name)
+                    before.fits |= self.starts.fits(fold)
+                path = partial(FullKernelMachinePath, kernel=full, before=before, own=mine, near=near)
                 follows = trains_on_full_kernel(solvers, kernel)
-                judge = self._judge_of(journal, places, fold)
+                judge = self._judge_of(journal, places, fold, followers)
                 outcomes = follow(make, chosen, *samples, judge, path if follows else None)
             store.used(name)
+            if self.starts is not None:
+                self.starts.fits(fold).update(mine.fits)
             return outcomes
 
         shared = [Job(plan[0], plan[1], partial(run, number, *plan)) for number, plan in enumerate(plans)]
         return shared + self._path_jobs(own, [*failing, sorted(by_rows)], journal)
+
+    def _lines(self, plans: Sequence[tuple[int, int]]) -> list[Hashable]:
+        """What jobs follow each other by: those on a fold, or, with fewer folds than jobs at once, every other one."""
+        folds = {fold for _, fold in plans}
+        n_lines = -(-self._workers() // max(1, len(folds)))
+        order = {place: number for number, place in enumerate(dict.fromkeys(place for place, _ in plans))}
+        return [(fold, order[place] % n_lines) for place, fold in plans]
 
     def _machine_with(self, full: FullKernel, parameters: Parameters) -> Any:
         """Side by side, fits have one thread each; the kernel's values are where the CPU has them."""
@@ -277,10 +362,9 @@ class SearchJobs:
 
     def _are_valid(self, candidates: Sequence[Parameters]) -> bool:
         machine = self._fresh_machine(candidates[0])
-        names = set(machine.get_params(deep=False))
         try:
             for parameters in candidates:
-                if not names.issuperset(parameters):
+                if not self._names.issuperset(parameters):
                     machine.set_params(**parameters)  # raises with the name of the one that it lacks
                 vars(machine).update(parameters)
                 check_parameters(machine)
@@ -308,7 +392,8 @@ class SearchJobs:
         for job, outcomes in zip(jobs, found, strict=True):
             for place, outcome in zip(job.places, outcomes, strict=True):
                 table[place][job.fold] = outcome
-        return [[row[fold] for fold in range(len(self.folds))] for row in table]
+        none = self.judge.pruned()
+        return [[row.get(fold, none) for fold in range(len(self.folds))] for row in table]
 
 
 def _already(machine: Any, checkpoint: Any = None) -> Any:

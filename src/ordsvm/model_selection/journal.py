@@ -16,17 +16,27 @@ from ordsvm.checkpoint.description import FREE_TO_CHANGE, LIMITS
 from ordsvm.model_selection.lines import Lines
 
 FOLDER = "outcomes"
+PRUNED = "pruned"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One candidate on one fold; status: how its fit ended, where that was not by convergence."""
+    """One candidate on one fold.
+
+    status: how its fit ended, where that was not by convergence; PRUNED where there was none. losses: of the tested
+    samples, where a search compares candidates by them.
+    """
 
     test: dict[str, float]
     train: dict[str, float]
     fit_seconds: float
     score_seconds: float
     status: str = ""
+    losses: list[float] | None = None
+
+    @property
+    def is_pruned(self) -> bool:
+        return self.status == PRUNED
 
 
 class Ending(Enum):
@@ -83,6 +93,7 @@ class Journal:
     known: dict[tuple[int, int], Outcome]  # by the place of the candidate and the fold
     parameters: Sequence[str] = ()  # of all candidates: digests
     limits: str = ""
+    wanted: frozenset[tuple[int, int]] | None = None  # places and folds; None: all
 
     @classmethod
     def of(
@@ -96,8 +107,9 @@ class Journal:
         return cls(session, stage, dict(_read(paths, parameters, limits)), parameters, limits)
 
     def left(self, places: Sequence[int], fold: int) -> list[int]:
-        """Those of the candidates that have no outcome yet."""
-        return [place for place in places if (place, fold) not in self.known]
+        """Those of the candidates that are wanted and have no outcome yet."""
+        lacking = [place for place in places if (place, fold) not in self.known]
+        return lacking if self.wanted is None else [place for place in lacking if (place, fold) in self.wanted]
 
     def for_job(self, places: Sequence[int], fold: int) -> JobJournal | None:
         if self.session is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 import warnings
@@ -12,6 +13,7 @@ from inspect import signature
 from numbers import Real
 from typing import Any, Protocol
 
+import numpy as np
 from sklearn.exceptions import FitFailedWarning
 from sklearn.pipeline import Pipeline
 
@@ -21,7 +23,8 @@ from ordsvm.estimators.base import Fit, Machine, prepare
 from ordsvm.estimators.kernel import KernelMachine
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
-from ordsvm.model_selection.journal import Ending, JobJournal, Outcome
+from ordsvm.metrics.scorers import OrdinalScorer, sample_losses
+from ordsvm.model_selection.journal import PRUNED, Ending, JobJournal, Outcome
 from ordsvm.result import STATUSES
 
 Parameters = dict[str, Any]
@@ -45,12 +48,39 @@ class Judge:
     train_too: bool
     error_score: Any
     journal: JobJournal | None = None  # of the job whose machines are scored
+    watch: Watch | None = None  # what decides which of them need not be trained
+    keeps_losses: bool = False  # of the tested samples
 
-    def scores(self, machine: Any, samples: FoldSamples) -> dict[str, float]:
+    def scores(self, machine: Any, samples: FoldSamples, losses: list[float] | None = None) -> dict[str, float]:
+        """By the losses of the samples, where they are given; a scorer that wraps one of this package is called."""
+        name, scorer = next(iter(self.scorers.items()))
+        if losses is not None and isinstance(scorer, OrdinalScorer):
+            best = 1.0 if scorer.greater_is_better else 0.0
+            return {name: best - float(np.average(losses, weights=samples.weight))}
         return {
             name: float(scorer(machine, samples.X, samples.y, **_weight_for(scorer, samples.weight)))
             for name, scorer in self.scorers.items()
         }
+
+    def skips(self, numbers: Sequence[int]) -> bool:
+        """Whether the first of these candidates of the job need not be trained; those after it start from it."""
+        return self.watch is not None and self.watch.skips(numbers)
+
+    def pruned(self) -> Outcome:
+        """The outcome of one that is not trained."""
+        nothing = dict.fromkeys(self.scorers, math.nan)
+        return Outcome(nothing, nothing if self.train_too else {}, math.nan, math.nan, PRUNED)
+
+    def losses(self, machine: Any, samples: FoldSamples) -> list[float] | None:
+        scorer = next(iter(self.scorers.values()))
+        return sample_losses(scorer, machine, samples.X, samples.y) if self.keeps_losses else None
+
+
+class Watch(Protocol):
+    """What sees the outcomes of a job and says which of its candidates can't win any more."""
+
+    def note(self, number: int, outcome: Outcome) -> None: ...
+    def skips(self, numbers: Sequence[int]) -> bool: ...
 
 
 def _weight_for(scorer: Any, weight: Any) -> dict[str, Any]:
@@ -112,12 +142,19 @@ def follow(
         if is_path and may_follow(first) and all(isinstance(C, Real) for C in values.values()):
             name = identity(candidates[path[0]], lambda name: name != "C")
             trained = MachinePath(first, train) if make_path is None else make_path(first, train, name)
-            for place in sorted(path, key=lambda place: values[place]):
-                outcomes[place] = evaluate(partial(trained.fit, values[place]), train, test, judge, place)
+            upwards = sorted(path, key=lambda place: values[place])
+            for step, place in enumerate(upwards):
+                if judge.skips(upwards[step:]):
+                    outcomes[place] = judge.pruned()
+                else:
+                    outcomes[place] = evaluate(partial(trained.fit, values[place]), train, test, judge, place)
         else:
             for place in path:
-                fit = partial(train_anew, make(candidates[place]), train)
-                outcomes[place] = evaluate(fit, train, test, judge, place)
+                if judge.skips([place]):
+                    outcomes[place] = judge.pruned()
+                else:
+                    fit = partial(train_anew, make(candidates[place]), train)
+                    outcomes[place] = evaluate(fit, train, test, judge, place)
     return [outcomes[place] for place in range(len(candidates))]
 
 
@@ -158,6 +195,15 @@ def evaluate(
 
     `spent` is how many seconds of training came before.
     """
+    outcome = _kept(fit, train, test, judge, number, spent)
+    if judge.watch is not None:
+        judge.watch.note(number, outcome)
+    return outcome
+
+
+def _kept(
+    fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, number: int, spent: float
+) -> Outcome:
     if judge.journal is None:
         return _evaluated(fit, train, test, judge, spent)[0]
     part = judge.journal.part(number)
@@ -190,13 +236,14 @@ def _evaluated(
         ending = Ending.BY_CHANCE if isinstance(error, OSError | MemoryError) else Ending.BY_LIMITS
         return Outcome(failed, failed, time.perf_counter() - began, 0.0), ending
     trained = time.perf_counter()
-    scores = judge.scores(machine, test)
+    losses = judge.losses(machine, test)
+    scores = judge.scores(machine, test, losses)
     scored = time.perf_counter()
     of_training = judge.scores(machine, train) if judge.train_too else {}
     statuses = _statuses(machine)
     ending = Ending.BY_LIMITS if statuses is None or statuses & ENDED_FROM_OUTSIDE else Ending.BY_ITSELF
     worst = min((statuses or set()) - {"converged", "early_stopping"}, key=STATUSES.index, default="")
-    return Outcome(scores, of_training, trained - began, scored - trained, worst), ending
+    return Outcome(scores, of_training, trained - began, scored - trained, worst, losses), ending
 
 
 def _statuses(machine: Any) -> set[str] | None:

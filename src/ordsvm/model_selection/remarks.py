@@ -67,10 +67,11 @@ def warn_of_edges(found: Sequence[Finding]) -> None:
 
 def warn_of_limits(outcomes: Sequence[Sequence[Outcome]]) -> None:
     """One warning for all fits that did not converge."""
-    statuses = Counter(outcome.status for row in outcomes for outcome in row if outcome.status)
+    made = [outcome for row in outcomes for outcome in row if not outcome.is_pruned]
+    statuses = Counter(outcome.status for outcome in made if outcome.status)
     if not statuses:
         return
-    n_fits, n_stopped = sum(len(row) for row in outcomes), sum(statuses.values())
+    n_fits, n_stopped = len(made), sum(statuses.values())
     stopped_by = ", ".join(f"{status} ({count})" for status, count in statuses.most_common())
     warnings.warn(
         f"{n_stopped} of the {n_fits} fits of the search did not converge, stopped by {stopped_by}: their scores are "

@@ -22,8 +22,9 @@ def results_table(
     """Times, parameters, scores of every fold, their means, deviations and ranks; a row for every candidate."""
     table: Table = {}
     for name, seconds in (("fit_time", "fit_seconds"), ("score_time", "score_seconds")):
-        values = np.array([[getattr(outcome, seconds) for outcome in row] for row in outcomes])
-        table[f"mean_{name}"], table[f"std_{name}"] = values.mean(axis=1), values.std(axis=1)
+        taken = np.ma.masked_invalid([[getattr(outcome, seconds) for outcome in row] for row in outcomes])
+        for word, figure in (("mean", taken.mean(axis=1)), ("std", taken.std(axis=1))):  # of the fits that were made
+            table[f"{word}_{name}"] = np.ma.filled(figure, np.nan)
     table |= _parameter_columns(candidates)
     table["params"] = list(candidates)
     for name in scorers:
@@ -56,7 +57,7 @@ def _score_columns(name: str, values: Floats) -> Table:
 
 
 def _ranks(mean: Floats) -> NDArray[np.int32]:
-    """1 is best, equal means have equal ranks; a candidate that failed on a fold comes last."""
+    """1 is best, equal means have equal ranks; a candidate that failed on a fold, or was pruned there, comes last."""
     if np.isnan(mean).all():
         return np.ones(len(mean), dtype=np.int32)
     return rankdata(-np.nan_to_num(mean, nan=np.nanmin(mean) - 1), method="min").astype(np.int32)

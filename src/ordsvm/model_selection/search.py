@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
+from ordsvm._typing import CheckpointPath, CrossValidation, Samples, SampleWeight
 from ordsvm.checkpoint import DamagedError, OtherFitError, Session, check_checkpoint, digest, opened
 from ordsvm.checkpoint.description import FREE_TO_CHANGE, parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import check_choice, check_positive
 from ordsvm.conventions import linked
 from ordsvm.devices import usable_device
+from ordsvm.estimators.base import Machine
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
 from ordsvm.findings import Finding
-from ordsvm.metrics import get_scorer
+from ordsvm.metrics import SCORERS, get_scorer
+from ordsvm.metrics.scorers import best_possible
 from ordsvm.model_selection.grids import coarse_grid, fine_grid
 from ordsvm.model_selection.jobs import SearchJobs
+from ordsvm.model_selection.journal import Outcome
+from ordsvm.model_selection.methods import METHODS, Found, Judgement, exhaustive, halving, pruned, racing
 from ordsvm.model_selection.paths import Judge, Parameters, Scorer
 from ordsvm.model_selection.remarks import edges_of_grid, warn_of_edges, warn_of_limits
 from ordsvm.model_selection.results import Table, results_table
+
+ParamGrid: TypeAlias = Literal["two-stage"] | Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+Scoring: TypeAlias = str | Callable[..., float] | Iterable[str] | Mapping[str, str | Callable[..., float]] | None
 
 
 @linked
@@ -66,11 +77,21 @@ class OrdinalSearchCV(GridSearchCV):
         linear models, of the dual variables of fits that share passes: more folds come after each other.
     device : {"cpu", "cuda", "auto"} or None, default=None
         Where all models train and predict, the best one too; None: where the estimator's own `device` says.
+    method : {"exhaustive", "pruned", "racing", "halving"}, default="exhaustive"
+        Which fits are made. "exhaustive": all, as in `GridSearchCV`. "pruned": none of a candidate that is proven to be
+        unable to win; the winner and its scores are those of the exhaustive search. "racing": first to a loose
+        tolerance, then to `tol` where the ranking is open, by the rule below. "halving": on few samples first, as in
+        scikit-learn's `HalvingGridSearchCV`, for those who accept another winner.
 
     Attributes
     ----------
     cv_results_ : dict of str to ndarray
-        As in `GridSearchCV`; with two stages also "stage", 1 or 2.
+        As in `GridSearchCV`; with two stages also "stage", 1 or 2. By "pruned" and "racing" also "pruned", whether
+        folds were left out: their scores and the mean are NaN, and the rank is the last. By "racing" also "refined",
+        whether scores are those of fits to `tol`. By "halving" also "iter" and "n_resources", the round and its number
+        of samples, with a row for every candidate of a round.
+    n_pruned_ : int
+        How many fits of the grid were not made: of "racing" fits to the loose tolerance.
     best_estimator_ : estimator
         The model with the best parameters, trained on all samples.
     best_params_ : dict
@@ -119,9 +140,27 @@ class OrdinalSearchCV(GridSearchCV):
     certified gap, as alone. Models with 1,500 features or more, a time limit, a callback or fewer than 100 iterations
     are trained one by one.
 
+    The method "pruned" leaves a candidate out of the folds to come when its mean score could not reach that of a
+    candidate with scores of all folds if it had the best possible score in all of them, 0 for errors and 1 for
+    accuracies and coefficients. A fit from which another one starts that is still needed is made all the same, so that
+    scores are the same to the last bit. With 5 folds a mean error has to be 1.25 times the best before it saves a
+    fold, so the gain is small; it grows with the number of folds.
+
+    The method "racing" fits to a tolerance of 0.1, fold after fold. Candidates are out that could catch up with the
+    leader only if the samples to come differed from those tested so far by 3.5 standard deviations, as the losses of
+    both on the same samples have it. Then those within 1 % of the least mean error, or two samples, or twice the
+    largest change of a mean error that refining has brought so far, are trained to `tol`, until none is left. The
+    winner is the best of these: scores of the others are those of loose fits. It is not the default since
+    `cv_results_` is not whole.
+
+    Both need to know the best possible score: with several scores, scores of the user's own, a `refit` that is a
+    function, linear models that share passes, or on a device, the search is exhaustive, at least in part.
+
     References
     ----------
     .. [1] W. Chu, S. S. Keerthi, "Support vector ordinal regression", Neural Computation 19, 2007, §5.3.
+    .. [2] O. Maron, A. W. Moore, "Hoeffding races: accelerating model selection search for classification and function
+       approximation", NIPS 6, 1994.
 
     Examples
     --------
@@ -134,22 +173,26 @@ class OrdinalSearchCV(GridSearchCV):
     ['C', 'gamma']
     >>> search.predict(X[90:]).shape
     (352,)
+    >>> race = OrdinalSearchCV(SVOR(), cv=3, method="racing", refit=False).fit(X[:90], y[:90])
+    >>> race.n_pruned_ < 3 * len(race.cv_results_["params"])
+    True
     """
 
     def __init__(
         self,
-        estimator: Any,
-        param_grid: Any = "two-stage",
+        estimator: BaseEstimator,
+        param_grid: ParamGrid = "two-stage",
         *,
-        scoring: Any = "mae",
+        scoring: Scoring = "mae",
         n_jobs: int | None = None,
-        refit: Any = True,
-        cv: Any = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        cv: CrossValidation = None,
         verbose: int = 0,
-        error_score: Any = np.nan,
+        error_score: float | Literal["raise"] = np.nan,
         return_train_score: bool = False,
         memory_limit: float = 1000,
         device: str | None = None,
+        method: str = "exhaustive",
     ) -> None:
         super().__init__(
             estimator,
@@ -164,15 +207,16 @@ class OrdinalSearchCV(GridSearchCV):
         )
         self.memory_limit = memory_limit
         self.device = device
+        self.method = method
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Samples,
+        y: ArrayLike | None = None,
         *,
-        groups: Any = None,
-        sample_weight: Any = None,
-        checkpoint: Any = None,
+        groups: ArrayLike | None = None,
+        sample_weight: SampleWeight = None,
+        checkpoint: CheckpointPath = None,
         **params: Any,
     ) -> Self:
         """Try all parameters and train the best ones on all samples.
@@ -201,6 +245,9 @@ class OrdinalSearchCV(GridSearchCV):
         """
         check_checkpoint(checkpoint)
         check_positive("memory_limit", self.memory_limit)
+        check_choice("method", self.method, METHODS)
+        if self.method == "halving" and callable(self.refit):
+            raise ValueError("method='halving' goes by a score: refit can't be a function. Give the name of a score.")
         if isinstance(self.param_grid, str):
             check_choice("param_grid", self.param_grid, ["two-stage"])
         sample_weight = self._weights(sample_weight, params)
@@ -268,7 +315,7 @@ class OrdinalSearchCV(GridSearchCV):
             return self.estimator
         name = f"{self.estimator.steps[-1][0]}__device" if isinstance(self.estimator, Pipeline) else "device"
         if name not in self.estimator.get_params():
-            raise ValueError(f"device={self.device!r} is for models with kernels: {self.estimator!r} has none.")
+            raise ValueError(f"device={self.device!r}: {self.estimator!r} has no parameter of that name.")
         usable_device(self.device)
         return clone(self.estimator).set_params(**{name: self.device})
 
@@ -306,18 +353,56 @@ class OrdinalSearchCV(GridSearchCV):
     def _search(self, jobs: SearchJobs) -> Table:
         names = list(jobs.judge.scorers)
         if not isinstance(self.param_grid, str):
-            candidates = list(ParameterGrid(self.param_grid))
-            outcomes = jobs.run(candidates)
-            warn_of_limits(outcomes)
-            return results_table(candidates, outcomes, names, self.return_train_score)
-        coarse = list(ParameterGrid(coarse_grid(jobs.machine, jobs.prefix)))
-        outcomes = jobs.run(coarse)
-        best = coarse[self._best_index(results_table(coarse, outcomes, names, False))]
-        fine = list(ParameterGrid(fine_grid(best)))
-        outcomes += jobs.run(fine, stage=2)
-        warn_of_limits(outcomes)
-        table = results_table(coarse + fine, outcomes, names, self.return_train_score)
-        return table | {"stage": np.repeat([1, 2], [len(coarse), len(fine)])}
+            found = self._found(jobs, list(ParameterGrid(self.param_grid)))
+            warn_of_limits(found.outcomes)
+            return self._table([found], names)
+        coarse = self._found(jobs, list(ParameterGrid(coarse_grid(jobs.machine, jobs.prefix))))
+        table = self._table([coarse], names)
+        best = self._best_index(table)
+        fine = list(ParameterGrid(fine_grid(coarse.candidates[best])))
+        stages = [coarse, self._found(jobs, fine, 2, float(table.get("mean_test_score", [-np.inf] * len(fine))[best]))]
+        warn_of_limits([row for found in stages for row in found.outcomes])
+        sizes = [len(found.candidates) for found in stages]
+        return self._table(stages, names) | {"stage": np.repeat([1, 2], sizes)}
+
+    def _table(self, stages: list[Found], names: list[str]) -> Table:
+        candidates = [each for found in stages for each in found.candidates]
+        outcomes = [row for found in stages for row in found.outcomes]
+        self.n_pruned_ = sum(found.n_pruned for found in stages)
+        table = results_table(candidates, outcomes, names, self.return_train_score)
+        columns = stages[0].columns
+        return table | {name: np.concatenate([found.columns[name] for found in stages]) for name in columns}
+
+    def _found(
+        self, jobs: SearchJobs, candidates: list[Parameters], stage: int = 1, incumbent: float = -np.inf
+    ) -> Found:
+        """The outcomes of the candidates, by the method of the search."""
+        by = self._judgement(jobs)
+        if self.method == "halving":
+            return halving(jobs, candidates, stage, self._ranked)
+        if self.method == "exhaustive" or by is None:
+            return exhaustive(jobs, candidates, stage)
+        if self.method == "pruned":
+            return pruned(jobs, candidates, stage, by, incumbent)
+        return racing(jobs, candidates, stage, by)
+
+    def _ranked(self, outcomes: list[list[Outcome]]) -> Any:
+        """Places of candidates, the best one first."""
+        table = results_table([{}] * len(outcomes), outcomes, list(self._named_scorers()), False)
+        return np.argsort(table[self._rank_name(table)], kind="stable")
+
+    def _judgement(self, jobs: SearchJobs) -> Judgement | None:
+        """What candidates are compared by before all fits are made; None where no bound of the scores is known."""
+        if callable(self.refit) or self.multimetric_:
+            return None
+        by_name = isinstance(self.scoring, str) and self.scoring not in SCORERS
+        best = best_possible(self.scoring if by_name else self.scorer_)
+        if self.scoring is None and isinstance(jobs.machine, Machine):
+            best = 1.0  # accuracy, or the coefficient of determination
+        is_number = isinstance(self.error_score, Real) and not np.isnan(float(self.error_score))
+        if best is None or (is_number and float(self.error_score) > best):
+            return None
+        return Judgement("score", best)
 
     def _edges(self) -> list[Finding]:
         """Best parameters at the edge of what was tried."""
@@ -330,9 +415,15 @@ class OrdinalSearchCV(GridSearchCV):
         """Of the best candidate: the first among equals."""
         if callable(self.refit):
             return int(self.refit(table))
-        names = [name for name in table if name.startswith("rank_test_")]
-        by = f"rank_test_{self.refit}" if self.multimetric_ and self.refit else names[0]
-        return int(np.argmin(table[by]))
+        rank = table[self._rank_name(table)]
+        if "n_resources" in table:  # those on fewer samples are no match for those on all
+            rank = np.where(table["n_resources"] == np.max(table["n_resources"]), rank, np.max(rank) + 1)
+        return int(np.argmin(rank))
+
+    def _rank_name(self, table: Table) -> str:
+        if self.multimetric_ and self.refit:
+            return f"rank_test_{self.refit}"
+        return next(name for name in table if name.startswith("rank_test_"))
 
     def _keep_best(self, X: Any, y: Any, sample_weight: Any, session: Session | None) -> None:
         if not self.refit and self.multimetric_:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm._typing import Ints
+from ordsvm._typing import Categories, Ints, Samples
 from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 from ordsvm.plotting.display import Display, colour_map
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(eq=False)
@@ -53,7 +57,7 @@ class OrdinalConfusionDisplay(Display):
     classes: NDArray[Any]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, X: Samples, y: ArrayLike, *, ax: Axes | None = None) -> Self:
         """Draw what a fitted classifier predicts for X against the labels y.
 
         Parameters
@@ -76,7 +80,9 @@ class OrdinalConfusionDisplay(Display):
         return cls.from_predictions(y, estimator.predict(X), categories=estimator.classes_, ax=ax)
 
     @classmethod
-    def from_predictions(cls, y_true: Any, y_pred: Any, *, categories: Any = None, ax: Any = None) -> Self:
+    def from_predictions(
+        cls, y_true: ArrayLike, y_pred: ArrayLike, *, categories: Categories = None, ax: Axes | None = None
+    ) -> Self:
         """Draw predicted labels against true ones.
 
         Parameters
@@ -102,7 +108,7 @@ class OrdinalConfusionDisplay(Display):
         codes = rank_codes(true, classes, "y_true"), rank_codes(predicted, classes, "y_pred")
         return cls(confusion_matrix(*codes, labels=np.arange(len(classes))), classes).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the matrix.
 
         Parameters

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Ints, Samples
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.plotting.display import Display, rank_colours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(eq=False)
@@ -67,7 +71,9 @@ class DecisionRegionsDisplay(Display):
     classes: NDArray[Any]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, resolution: int = 200, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, X: Samples, y: ArrayLike, *, resolution: int = 200, ax: Axes | None = None
+    ) -> Self:
         """Draw the regions of a fitted classifier around samples with two features.
 
         Parameters
@@ -97,14 +103,15 @@ class DecisionRegionsDisplay(Display):
         first, second = (np.linspace(low[j], high[j], resolution) for j in (0, 1))
         points = np.column_stack([np.tile(first, resolution), np.repeat(second, resolution)])
         names = getattr(estimator, "feature_names_in_", None)
-        grid = type(X)(points, columns=names) if names is not None and hasattr(X, "columns") else points
+        frame: Any = type(X)  # of the data frame, where X is one
+        grid = frame(points, columns=names) if names is not None and hasattr(X, "columns") else points
         predicted = rank_codes(np.asarray(estimator.predict(grid)), estimator.classes_)
         codes = rank_codes(label_array(y), estimator.classes_)
         shown = ("first feature", "second feature") if names is None else (str(names[0]), str(names[1]))
         regions = predicted.reshape(resolution, resolution)
         return cls(first, second, regions, samples, codes, shown, estimator.classes_).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the regions and the samples.
 
         Parameters

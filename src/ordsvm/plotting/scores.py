@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm._typing import Floats, Ints
+from ordsvm._typing import Floats, Ints, Samples
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.plotting.display import Display, machine_of, rank_colours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(eq=False)
@@ -58,7 +62,7 @@ class ScoresDisplay(Display):
     classes: NDArray[Any]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, X: Samples, y: ArrayLike, *, ax: Axes | None = None) -> Self:
         """Draw the scores that a fitted threshold model gives to X, by the labels y.
 
         Parameters
@@ -89,7 +93,7 @@ class ScoresDisplay(Display):
         check_consistent_length(score, codes)
         return cls(score, codes, machine.thresholds_, estimator.classes_).plot(ax)
 
-    def plot(self, ax: Any = None, *, seed: int = 0) -> Self:
+    def plot(self, ax: Axes | None = None, *, seed: int = 0) -> Self:
         """Draw a row of points and a box, which holds the middle half, for every true rank.
 
         Parameters

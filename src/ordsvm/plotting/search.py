@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats
 from ordsvm.model_selection.grids import short_number
 from ordsvm.plotting.display import Display, colour_map
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(eq=False)
@@ -57,7 +61,9 @@ class SearchDisplay(Display):
     name: str
 
     @classmethod
-    def from_estimator(cls, search: Any, *, score: str = "score", stage: int | None = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, search: BaseEstimator, *, score: str = "score", stage: int | None = None, ax: Axes | None = None
+    ) -> Self:
         """Draw a fitted search over C and gamma.
 
         With more parameters in the grid, a point is the best that was found there.
@@ -85,6 +91,8 @@ class SearchDisplay(Display):
             raise ValueError(f"score={score!r} is unknown: give one of {', '.join(map(repr, names))}.")
         stages = table.get("stage")
         shown = np.ones(len(table["params"]), dtype=bool) if stages is None else stages == (stage or 1)
+        if "n_resources" in table:  # the last round of halving, which has all samples
+            shown = shown & (table["n_resources"] == table["n_resources"].max())
         C, gamma = (_column(table, name)[shown] for name in ("C", "gamma"))
         values = {name: np.unique(column) for name, column in (("C", C), ("gamma", gamma))}
         mean = np.full((len(values["gamma"]), len(values["C"])), np.nan)
@@ -94,7 +102,7 @@ class SearchDisplay(Display):
         name = str(getattr(scorer, "name", score))
         return cls(values["C"], values["gamma"], mean, name).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the heat map.
 
         Parameters

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm._typing import Floats
+from ordsvm._typing import Floats, Samples
 from ordsvm.checks import as_floats, check_choice
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.plotting.display import Display, machine_of, rank_colours
@@ -23,6 +24,9 @@ QUANTITIES = {
     "validation_mae": "mean absolute error of validation samples",
 }
 CLOCKS = {"seconds": "seconds", "n_iter": "steps"}
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(eq=False)
@@ -66,7 +70,7 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, quantity: str = "relative_gap", clock: str = "seconds", ax: Any = None
+        cls, estimator: BaseEstimator, *, quantity: str = "relative_gap", clock: str = "seconds", ax: Axes | None = None
     ) -> Self:
         """Draw the fit of one model, or of several in one picture.
 
@@ -99,7 +103,7 @@ class ConvergenceDisplay(Display):
             runs[str(name or result.solver)] = _trace(result, quantity, clock)
         return cls(runs, quantity, clock).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the lines.
 
         Parameters
@@ -175,7 +179,15 @@ class ThresholdPathDisplay(Display):
     clock: str
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any = None, y: Any = None, *, C: Any = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        X: Samples | None = None,
+        y: ArrayLike | None = None,
+        *,
+        C: Any = None,
+        ax: Axes | None = None,
+    ) -> Self:
         """Draw thresholds over C, or, without X and y, over the steps of a fitted model.
 
         Parameters
@@ -208,7 +220,7 @@ class ThresholdPathDisplay(Display):
             thresholds = [model.set_params(C=float(C)).fit(X, y).thresholds_ for C in values]
         return cls(values, np.array(thresholds), "C").plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw a line for every threshold.
 
         Parameters

@@ -18,11 +18,13 @@ from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.cocoa import CoCoA
+from ordsvm.solvers.linear.dcd import DCD1, DCD2
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.wide_system import WIDE
 
 SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
+SMALL_TASK = 2000  # hinges of a problem that one thread solves as soon as several would
 LAST_RESORT_SAMPLES = 3000  # up to which it ends within seconds, in 300 MB
 NORMS = 2000  # rows that stand for all where a mean norm is taken
 SMALL_TABLE, SMALL_STIFFNESS = 2000, 25.0  # values up to which both solvers take milliseconds, unless C is large
@@ -197,6 +199,14 @@ def trains_side_by_side(kernel: Kernel, n_samples: int) -> bool:
     return n_samples <= SIDE_BY_SIDE_SAMPLES and isinstance(kernel, RBF | Laplacian | Linear | Polynomial)
 
 
+def trains_together(work: Work, n_problems: int, n_threads: int) -> bool:
+    """Whether the problems of a machine of several are solved in one call of the core (`solvers/kernel/together.py`),
+    a thread each: where each is small, or there are enough of them for all threads."""
+    is_definite = work.kernel is not None and work.kernel.positive_semidefinite
+    is_plain = work.device == "cpu" and not isinstance(work.kernel, Custom) and not _keeps_weights(work)
+    return n_problems > 1 and is_definite and is_plain and (n_problems >= n_threads or work.n_hinges <= SMALL_TASK)
+
+
 def auto(work: Work) -> Any:
     """The options object of the solver.
 
@@ -207,7 +217,8 @@ def auto(work: Work) -> Any:
     or GCD.
 
     On a GPU: ProximalNewton. Where device="auto" leaves the place open too, from LEAST_ON_DEVICE samples on: no fit in
-    benchmarks/results/gpu.json takes less than 0.14 s, and Block ends 5,000 samples within 0.06 to 0.4 s (below).
+    benchmarks/results/gpu.json takes less than 0.14 s, and Block ends 5,000 samples within 0.06 to 0.4 s (below). For
+    linear machines LinearInteriorPoint; "auto" leaves them to the CPU, since no GPU has been measured with it.
 
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable
@@ -260,7 +271,9 @@ def auto(work: Work) -> Any:
     if work.form == "distributed":
         adds_up = work.rows is not None and work.rows.prefers_sums_of_features()
         return LinearInteriorPoint() if adds_up else CoCoA()
-    if work.device != "cpu" and (device := _device_of(work)) != "cpu":
+    if work.form == "linear" and work.device not in ("cpu", "auto"):
+        return LinearInteriorPoint(device=usable_device(work.device))
+    if work.form == "kernel" and work.device != "cpu" and (device := _device_of(work)) != "cpu":
         return ProximalNewton(device=device)
     if work.form == "linear":
         return LinearInteriorPoint() if work.rows is not None and work.rows.prefers_features() else RankDCD()
@@ -297,15 +310,16 @@ def last_resort(work: Work) -> type[InteriorPoint] | None:
 
 
 def placed(solver: Any, device: str) -> Any:
-    """A solver that a user has chosen, on the device that the user has chosen: ProximalNewton has one, unless its own
-    options name another; the others run on the CPU, which device="auto" leaves them to."""
-    if isinstance(solver, ProximalNewton):
+    """A solver that a user has chosen, on the device that the user has chosen: ProximalNewton and LinearInteriorPoint
+    have one, unless their own options name another; the others run on the CPU, which device="auto" leaves them to, and
+    LinearInteriorPoint too: no GPU has been measured with it."""
+    is_linear = isinstance(solver, LinearInteriorPoint | RankDCD | DCD1 | DCD2)
+    if isinstance(solver, ProximalNewton) or (isinstance(solver, LinearInteriorPoint) and device != "auto"):
         return replace(solver, device=usable_device(device)) if solver.device == "cpu" else solver
     if device == "auto":
         return solver
-    raise ValueError(
-        f"solver={solver.name!r} runs on the CPU: give solver='auto' or 'proximal-newton' with device={device!r}."
-    )
+    other = LinearInteriorPoint.name if is_linear else ProximalNewton.name
+    raise ValueError(f"solver={solver.name!r} runs on the CPU: give solver='auto' or {other!r} with device={device!r}.")
 
 
 def _device_of(work: Work) -> str:

@@ -47,6 +47,24 @@ class Counts(NamedTuple):
     n_active: int = 0
 
 
+class Figures(NamedTuple):
+    """What the core has proven of a problem, and what that has cost."""
+
+    primal: float
+    dual: float
+    gap: float
+    violation: float
+    threshold: float
+    seconds: float
+    steps: float
+    kernel_rows: float
+
+    @property
+    def relative_gap(self) -> float:
+        scale = max(abs(self.primal), abs(self.dual))
+        return self.gap / scale if scale != 0 else 0.0
+
+
 class Recorder:
     """The record of one fit.
 
@@ -173,6 +191,45 @@ class Recorder:
             thresholds=proof.thresholds,
             dual_thresholds=proof.thresholds if proof.dual_thresholds is None else proof.dual_thresholds,
         )
+
+
+def proven(
+    solver: Any, status: str, figures: Figures, alpha: Floats, looks: Sequence[tuple[Figures, int, float]] = ()
+) -> FitResult:
+    """The result of one of several problems that the core has solved, proof and all, in one call.
+
+    looks: figures on the way, the number of support vectors and the threshold of the dual's gradient.
+    """
+    return FitResult(
+        status=status,
+        solver=solver.name,
+        n_iter=int(figures.steps),
+        objective=figures.primal,
+        gap=figures.gap,
+        relative_gap=figures.relative_gap,
+        violation=figures.violation,
+        seconds=figures.seconds,
+        kernel_rows=int(figures.kernel_rows),
+        alpha=alpha,
+        history=tuple(_looked(solver, *look, len(alpha)) for look in looks) if looks else (),
+    )
+
+
+def _looked(solver: Any, figures: Figures, n_support: int, dual_threshold: float, n_active: int) -> Progress:
+    return Progress(
+        solver=solver.name,
+        n_iter=int(figures.steps),
+        seconds=figures.seconds,
+        objective=figures.primal,
+        gap=figures.gap,
+        relative_gap=max(0.0, figures.relative_gap),
+        violation=figures.violation,
+        n_support=n_support,
+        kernel_rows=int(figures.kernel_rows),
+        n_active=n_active,
+        thresholds=np.array([figures.threshold]),
+        dual_thresholds=np.array([dual_threshold]),
+    )
 
 
 def facts_of(result: FitResult) -> dict[str, Any]:

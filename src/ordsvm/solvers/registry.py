@@ -22,6 +22,8 @@ from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 
 LinearSolver = RankDCD | LinearInteriorPoint | DCD1 | DCD2
+SolverLike = str | Solver | LinearSolver  # a name or options; a linear kernel takes solvers of linear machines too
+LinearSolverLike = str | LinearSolver
 
 KINDS: tuple[type[Solver], ...] = (
     SMO,
@@ -40,7 +42,7 @@ SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in KINDS}
 LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (RankDCD, LinearInteriorPoint, DCD1, DCD2)}
 
 
-def check_solver(solver: Any, treatment: Treatment) -> Solver:
+def check_solver(solver: str | Solver, treatment: Treatment) -> Solver:
     """Return the solver that a name or an options object stands for, if it accepts a treatment of the thresholds.
 
     Parameters
@@ -113,3 +115,8 @@ def with_seed(solver: LinearSolver, seed: int | None) -> LinearSolver:
 def is_rank_dcd(solver: Any) -> bool:
     """Whether this is the solver of linear machines, by name or by options."""
     return isinstance(solver, RankDCD) or (isinstance(solver, str) and solver == RankDCD.name)
+
+
+def is_proximal_newton(solver: Any) -> bool:
+    """Whether this is the solver that computes on devices, by name or by options."""
+    return isinstance(solver, ProximalNewton) or (isinstance(solver, str) and solver == ProximalNewton.name)

@@ -21,7 +21,13 @@ from ordsvm.data.frames import TableModel
 from ordsvm.findings import ModelWarning
 from ordsvm.progress import ProgressLine
 
-Calibrate = Annotated[bool, typer.Option("--calibrate", help="Learn probabilities too, out of 5 folds.")]
+Calibrate = Annotated[
+    bool,
+    typer.Option(
+        "--calibrate",
+        help="Learn probabilities too, out of 5 folds. Labels are then their medians, whatever the costs and weights.",
+    ),
+]
 KeepPartial = Annotated[bool, typer.Option("--keep-partial", help="After Ctrl-C, keep the model as far as it got.")]
 
 

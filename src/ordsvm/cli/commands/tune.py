@@ -22,10 +22,20 @@ from ordsvm.data.frames import TableModel
 from ordsvm.findings import Findings
 from ordsvm.metrics import SCORERS
 from ordsvm.model_selection import OrdinalSearchCV
+from ordsvm.model_selection.methods import METHODS
 from ordsvm.model_selection.remarks import edges_of_search
 
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Of the cross-validation.")]
 Metric = Annotated[str, typer.Option("--metric", metavar="NAME", help=f"What to choose by: {', '.join(SCORERS)}.")]
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="Which fits to make. racing: loose ones first, exact ones of the best; exhaustive: all; pruned: none that "
+        "is proven to lose; halving: on few rows first.",
+    ),
+]
 Jobs = Annotated[int, typer.Option("--jobs", help="Folds at a time; -1: as many as there are cores.")]
 
 
@@ -36,6 +46,7 @@ def tune(
     folds: Folds = 5,
     metric: Metric = "mae",
     jobs: Jobs = -1,
+    method: Method = "racing",
     json: Json = False,
     **parameters: Any,
 ) -> None:
@@ -44,8 +55,9 @@ def tune(
     The search is Chu & Keerthi's (2007): log10 C and log10 of 2·gamma from −3 to 3, then steps of 0.2 around the best.
     """
     check_metric(metric)
+    check_method(method)
     job = prepare(data_options, options, parameters)
-    search = searched(job, folds, metric, jobs, options.checkpoint)
+    search = searched(job, folds, metric, {"n_jobs": jobs, "method": method}, options.checkpoint)
     fitted = winner(search, job.data, data_options.target)
     tried = tuning(search, metric)
     found = Findings([*findings_of_training(fitted, job), *edges_of_search(search)])
@@ -66,11 +78,17 @@ def check_metric(name: str) -> None:
         raise ValueError(f"--metric {name} is unknown: give one of {', '.join(SCORERS)}.")
 
 
+def check_method(name: str) -> None:
+    if name not in METHODS:
+        raise ValueError(f"--method {name} is unknown: give one of {', '.join(METHODS)}.")
+
+
 class _CountingScorer:
     """A scorer that moves a progress bar."""
 
     def __init__(self, scorer: Any, bar: Progress, task: Any) -> None:
         self._scorer, self._bar, self._task = scorer, bar, task
+        self.__wrapped__ = scorer
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         score = self._scorer(estimator, X, y)
@@ -82,7 +100,7 @@ class _CountingScorer:
         return {"scorer": self._scorer}
 
 
-def searched(job: TrainingJob, folds: int, metric: str, jobs: int, checkpoint: str | None) -> OrdinalSearchCV:
+def searched(job: TrainingJob, folds: int, metric: str, how: dict[str, Any], checkpoint: str | None) -> OrdinalSearchCV:
     """The fitted search, with a progress bar on the way."""
     machine, encoder = job.machine, job.data.encoder
     steps = [("encoder", encoder), ("machine", machine)]
@@ -98,7 +116,7 @@ def searched(job: TrainingJob, folds: int, metric: str, jobs: int, checkpoint: s
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         has_gamma = getattr(machine, "kernel", "linear") != "linear"
         scorer = _CountingScorer(SCORERS[metric], bar, bar.add_task("", total=folds * (130 if has_gamma else 16)))
-        search = OrdinalSearchCV(estimator, scoring=scorer, cv=folds, n_jobs=jobs, error_score="raise")
+        search = OrdinalSearchCV(estimator, scoring=scorer, cv=folds, error_score="raise", **how)
         # Threads share the bar, and the core works without Python's lock.
         with parallel_config("threading"), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -125,7 +143,8 @@ def tuning(search: OrdinalSearchCV, metric: str) -> dict[str, Any]:
     sign = 1.0 if SCORERS[metric].greater_is_better else -1.0
     tried = {name.split("__")[-1]: np.asarray(results[name], dtype=np.float64) for name in names}
     stage = np.asarray(results.get("stage", np.ones(len(results["params"]))), dtype=np.int64)
-    score = sign * np.asarray(results["mean_test_score"])
+    splits = np.array([results[f"split{fold}_test_score"] for fold in range(search.n_splits_)])
+    score = sign * np.nanmean(splits, axis=0)  # of the folds that were tried
     best = int(search.best_index_)
     counts = {"metric": metric, "folds": int(search.n_splits_), "best": best}
     return counts | {"score": score, "stage": stage, "tried": tried}

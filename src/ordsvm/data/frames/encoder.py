@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from ordsvm.conventions import linked
 from ordsvm.data.frames.columns import CategoryColumn, Column, NumberColumn, TextColumn, learn_column, plain_numbers
 from ordsvm.data.frames.reading import TableError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MANY = 1000  # features of names; from here on rows are sparse, as they are with text
 
@@ -88,7 +91,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False  # but a data frame
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: DataFrame, y: ArrayLike | None = None) -> Self:
         """Learn about every column of a data frame.
 
         Parameters
@@ -126,7 +129,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError("The columns hold nothing to learn from: all of their cells are empty.")
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: DataFrame) -> Any:
         """Make features of the rows.
 
         Parameters

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm._typing import Floats
+from ordsvm._typing import CheckpointPath, Floats, Samples, SampleWeight
 from ordsvm.conventions import linked, share_of_right_labels
 from ordsvm.data.frames.encoder import TableEncoder
 from ordsvm.data.frames.reading import TableError, import_pandas
@@ -67,7 +67,9 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.encoder = encoder
         self.target = target
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None, *, checkpoint: CheckpointPath = None
+    ) -> Self:
         """Learn about the columns of X, then train the classifier.
 
         Parameters
@@ -118,7 +120,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
             tags.input_tags = get_tags(self.encoder).input_tags
         return tags
 
-    def features(self, X: Any) -> Any:
+    def features(self, X: Samples) -> Any:
         """Make the features that the classifier is given.
 
         Parameters
@@ -134,7 +136,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._first_features(X) if self.encoder_ is not None else self._as_wide(X)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the label of every row.
 
         Parameters
@@ -150,7 +152,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return self.machine_.predict(self.features(X))
 
     @_machine_has("decision_function")
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Compute the score of every row, as the classifier has it.
 
         Parameters
@@ -166,7 +168,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return self.machine_.decision_function(self.features(X))
 
     @_machine_has("predict_proba")
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Samples) -> Floats:
         """Predict the probability of every label.
 
         Parameters

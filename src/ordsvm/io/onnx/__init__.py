@@ -7,6 +7,7 @@ import os
 from importlib.metadata import version
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -23,7 +24,7 @@ from ordsvm.io.onnx.steps import Block, no_operators, of_columns, takes_texts, t
 __all__ = ["to_onnx"]
 
 
-def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64") -> Any:
+def to_onnx(model: BaseEstimator, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64") -> Any:
     """Export a fitted ordinal model, with its preprocessing, as an ONNX model.
 
     Parameters

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.array_library import ArrayLibrary
-from ordsvm.kernels.matrix import KernelMatrix
-from ordsvm.kernels.products.on_torch import TorchProducts
+from ordsvm.array_library import ArrayLibrary, TorchLibrary
+from ordsvm.devices import TensorRows
+from ordsvm.kernels.base import Kernel
+from ordsvm.kernels.kernels import RBF, Laplacian
+from ordsvm.kernels.matrix import LARGEST_FLOAT_VALUE, KernelMatrix, check_largest
+from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
 
 
 class DeviceMatrix(KernelMatrix):
@@ -17,7 +22,7 @@ class DeviceMatrix(KernelMatrix):
         self.__dict__.update(matrix.__dict__)
         self._library, self._products, self._order = library, products, order
         roundings = products.roundings()
-        self._roundings = self._roundings if roundings is None else max(self._roundings, roundings)
+        self.roundings = self.roundings if roundings is None else max(self.roundings, roundings)
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ on the device.
@@ -43,3 +48,50 @@ class DeviceMatrix(KernelMatrix):
             made = self._products.exact_product(rows, columns, self._library.array(weights[support]))
             score[self._order] = self._library.host(made)
         return score
+
+
+class TensorMatrix(KernelMatrix):
+    """The matrix of samples in a tensor, for solvers that compute on a device: it has no rows for those of the core.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    samples : TensorRows
+        The training samples.
+    """
+
+    def __init__(self, kernel: Kernel, samples: TensorRows) -> None:
+        self.source = (kernel, samples)
+        self._kernel, self._samples = kernel, samples
+        self.largest = 1.0 if isinstance(kernel, RBF | Laplacian) else self._largest(kernel, samples)
+        check_largest(self.largest)
+        self.fits_float = self.largest < LARGEST_FLOAT_VALUE
+        self._roundings = 4.0 + math.sqrt(samples.shape[1])  # as many as the core makes (cpp/kernels/tiles)
+        self._caches = {}
+
+    @staticmethod
+    def _largest(kernel: Kernel, samples: TensorRows) -> float:
+        library = TorchLibrary(str(samples.tensor.device))
+        with library.current():
+            return float(abs(torch_products(library, kernel, samples).diagonal(len(samples))).max())
+
+    def product(self, beta: Floats, n_threads: int = 1) -> Floats:
+        """Compute Kβ on the device of the tensor.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples,)
+            The weights β.
+        n_threads : int, default=1
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores.
+        """
+        library = TorchLibrary(str(self._samples.tensor.device))
+        with library.current():
+            products = torch_products(library, self._kernel, self._samples)
+        return DeviceMatrix(self, library, products, np.arange(len(beta))).product(beta)

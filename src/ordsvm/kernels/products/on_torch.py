@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from ordsvm._typing import Ints
 from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.devices import TensorRows
 from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.given import Custom, Precomputed
 from ordsvm.kernels.kernels import RBF, Laplacian, Linear, Polynomial
@@ -68,8 +69,12 @@ class TiledProducts(TorchProducts):
 
     def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None) -> None:
         super().__init__(library)
-        there = library.array(dense(samples))
-        self.samples = self._prepared(there if order is None else there[library.index(order)])
+        if isinstance(samples, TensorRows):  # rows are put in order as they are, float32 is widened afterwards
+            there = library.array((samples if order is None else samples[order]).gathered())
+        else:
+            there = library.array(dense(samples))
+            there = there if order is None else there[library.index(order)]
+        self.samples = self._prepared(there)
         self._tile = TILE_VALUES if library.device.type == "cuda" else TILE_VALUES_CPU
 
     def _prepared(self, samples: Array) -> Array:

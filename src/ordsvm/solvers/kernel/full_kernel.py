@@ -45,10 +45,10 @@ class FullKernelPath:
         self._threshold = np.zeros(problem.n_thresholds)
         self._active = np.zeros(1, dtype=np.int64)
 
-    def solve(self, C: float, tol: float, other: Floats | None) -> Solution | None:
+    def solve(self, C: float, tol: float, other: Floats | None, is_near: bool = False) -> Solution | None:
         """At C times the caps of the given problem; None if the core does not get there.
 
-        `other`: α of the same C with another kernel, which may be a better start.
+        `other`: α of the same C with another kernel, which may be a better start, or, if `is_near`, with this one.
         """
         recorder = Recorder(FullKernelSMO(), Control(tol))
         self._stretch(C / self._C)
@@ -57,7 +57,7 @@ class FullKernelPath:
         hinges, live, aim, steps = core_hinges(self.problem), self._live(), tol, 0
         start_newton = newton_start_violation(self.problem)
         if other is not None and len(other) == len(self._alpha):
-            self._compare(hinges, live, other)
+            self._compare(hinges, live, other, is_near)
         for _ in range(MOST_ATTEMPTS):
             fit = self.full.solve(hinges, live, aim, start_newton)
             steps += fit.steps
@@ -98,14 +98,18 @@ class FullKernelPath:
             for values in (self._alpha, self._score, self._threshold):
                 values *= best
 
-    def _compare(self, hinges: _core.Hinges, live: _core.LiveArrays, other: Floats) -> None:
+    def _compare(self, hinges: _core.Hinges, live: _core.LiveArrays, other: Floats, is_near: bool) -> None:
         """Starts from the other α if it is the better one.
 
         Among later fits only those with penalised thresholds compare. There the hinges at their caps change with C,
         from all of them to a few; elsewhere the product costs more than it saves.
         """
         penalized = self.problem.treatment is Treatment.PENALIZED
-        if not self._alpha.any() or (penalized and self.full.prove(hinges, live).relative_gap > GOOD_START_GAP):
+        if (
+            is_near
+            or not self._alpha.any()
+            or (penalized and self.full.prove(hinges, live).relative_gap > GOOD_START_GAP)
+        ):
             score = np.empty_like(self._score)
             beta = self.problem.beta(other)
             self.full.product(beta, score)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -143,11 +144,11 @@ def _require_determined_thresholds(problem: Problem) -> None:
 class _Proof:
     """A certificate and the numbers that it is about."""
 
-    numbers: tuple[Floats, ...]
+    numbers: tuple[bytes, ...]
     certificate: Certificate
 
     def is_of(self, *numbers: Floats) -> bool:
-        return all(np.array_equal(own, other) for own, other in zip(self.numbers, numbers, strict=True))
+        return all(own == other.tobytes() for own, other in zip(self.numbers, numbers, strict=True))
 
 
 class Run:
@@ -220,6 +221,11 @@ class Run:
 
     # What a solver in Python calls
 
+    @cached_property
+    def core_hinges(self) -> _core.Hinges:
+        """The problem as the core takes it."""
+        return core_hinges(self.problem)
+
     def native(self, solver: Callable[..., _core.Outcome], precision: Precision, *options: object) -> bool:
         """Runs a solver of the core; once more with float64 rows where float32 ones can't reach the tolerance.
 
@@ -234,7 +240,7 @@ class Run:
             limits = _core.Limits(self.control.tol, max(0, steps - self.n_iter), self.n_iter)
             self._earlier = (self.n_iter, self.kernel_rows)
             self.recorder.look_every(self.report_every, first=self.n_iter + self.report_every)  # as the core counts
-            outcome = solver(core_hinges(self.problem), self.matrix.cache(double_rows), limits, live, self, *options)
+            outcome = solver(self.core_hinges, self.matrix.cache(double_rows), limits, live, self, *options)
             self.count(outcome.steps, outcome.kernel_rows)
             if outcome.status is _core.Status.hands_over:
                 return False
@@ -360,11 +366,19 @@ class Run:
         mostly need it for the same numbers."""
         numbers = self.alpha, self.score, self.score_error
         if self._proof is None or not self._proof.is_of(*numbers):
-            rounding = self.matrix.rounding(self.problem.beta(self.alpha))
-            problem = self.problem.allowing_for(self.score_error)
-            certificate = problem.certificate(self.alpha, self.score, rounding)
-            self._proof = _Proof(tuple(part.copy() for part in numbers), certificate)
+            self._proof = _Proof(tuple(part.tobytes() for part in numbers), self._new_certificate())
         return self._proof.certificate
+
+    def _new_certificate(self) -> Certificate:
+        """That of `Problem.certificate`, by the core where thresholds have no order: small fits are short."""
+        problem = self.problem
+        if problem.treatment is Treatment.ORDERED:
+            rounding = self.matrix.rounding(problem.beta(self.alpha))
+            return problem.allowing_for(self.score_error).certificate(self.alpha, self.score, rounding)
+        numbers = self.alpha, self.score, self.score_error, self.matrix.roundings, self.matrix.largest
+        primal, dual, gap, violation, b, gamma = _core.prove(self.core_hinges, *numbers)
+        dual_b = -gamma if problem.treatment is Treatment.PENALIZED else None
+        return Certificate(primal, dual, gap, violation, b, dual_b)
 
     def _current_proof(self) -> Certificate:
         """What the variables of a running solver prove, up to the rounding of float32 rows."""

@@ -12,7 +12,8 @@ Stops     when P(w, b) − D(α) of all weight vectors together is within tol of
 Paper     M. C. Ferris, T. S. Munson, "Interior-point methods for massive support vector machines", 2002: the system;
           S. Mehrotra, "On the implementation of a primal-dual interior point method", 1992.
 Cost      an iteration: n d² / 2 products for every weight vector, on all cores, and d³ / 6. From WIDE features on, the
-          system is solved by further reads of X, or formed by BLAS (wide_system.py).
+          system is solved by further reads of X, or formed by BLAS (wide_system.py); with a device, it is formed there
+          (device_system.py).
 """
 
 from __future__ import annotations
@@ -22,15 +23,19 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm._typing import Floats
+from ordsvm.array_library import torch_library
 from ordsvm.data.rows import RowsInMemory
+from ordsvm.devices import check_device, usable_device
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.central_path import Path
+from ordsvm.solvers.linear.device_system import MOST_NUMBERS, DeviceSystem, Shape
 from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
 from ordsvm.solvers.linear.feature_system import Point, System
 from ordsvm.solvers.linear.feature_task import (
@@ -58,8 +63,14 @@ class LinearInteriorPoint:
     For many rows with up to some thousand features. Every iteration reads the rows once and adds up (d + m)² numbers,
     however many hinges, ranks or classes there are; for C from 0.01 to 100 on eleven sets, at most 24 iterations ended
     at a relative gap of 1e-3, 41 at 1e-6. From 1,500 features on, in memory, conjugate gradients take the place of
-    these sums where that is faster, and always beyond 5,000 features: each of their steps is one more read. It has no
-    options. With `warm_start` it starts from the last weights where samples are as many as then.
+    these sums where that is faster, and always beyond 5,000 features: each of their steps is one more read. With
+    `warm_start` it starts from the last weights where samples are as many as then.
+
+    Parameters
+    ----------
+    device : str, default="cpu"
+        Where products with X and sums over its rows are computed; `device` of the estimator sets it. On a device, X is
+        dense and in memory, and has up to 5,000 features.
 
     Attributes
     ----------
@@ -94,7 +105,13 @@ class LinearInteriorPoint:
     True
     """
 
+    device: str = "cpu"
+
     name: ClassVar[str] = "interior-point"
+
+    def __post_init__(self) -> None:
+        if self.device != "cpu":
+            check_device(self.device)
 
 
 class FeatureNewton:
@@ -107,11 +124,12 @@ class FeatureNewton:
         control: Control,
         started: float,
         core: _core.FeatureSystem | None = None,
+        device: str = "cpu",
     ) -> None:
         self.source, self.task, self.control = rows.source, task, control
         self.norms, self.X = rows.norms, rows.X if self._may_need_refinement(rows) else None
         self._refined: Refined | None = None
-        self.recorder = Recorder(LinearInteriorPoint(), control, self._line, started)
+        self.recorder = Recorder(LinearInteriorPoint(device), control, self._line, started)
         self.n_iter = 0
         self._one = int(task.appends_one)
         self.n_weights = self.source.n_features + self._one
@@ -285,13 +303,35 @@ class _Unhurried:
 
 
 def solve_by_features(
-    rows: FeatureRows, task: FeatureTask, control: Control, biases: Floats, near: Neighbour | None = None
+    rows: FeatureRows,
+    task: FeatureTask,
+    control: Control,
+    biases: Floats,
+    near: Neighbour | None = None,
+    device: str = "cpu",
 ) -> LinearSolution:
     """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
-    newton = FeatureNewton(rows, task, control, time.perf_counter())
-    if newton.n_weights >= WIDE and isinstance(rows.source, RowsInMemory):
+    device = device if device == "cpu" else usable_device(device)
+    newton = FeatureNewton(rows, task, control, time.perf_counter(), device=device)
+    if device != "cpu":
+        newton.core = device_core(rows, task, control, device)
+    elif newton.n_weights >= WIDE and isinstance(rows.source, RowsInMemory):
         newton.core = wide_core(rows.source.X, task, control)
     return newton.run(biases, near)
+
+
+def device_core(rows: FeatureRows, task: FeatureTask, control: Control, device: str) -> Any:
+    """A system whose sums are computed on a device."""
+    if not isinstance(rows.source, RowsInMemory) or sp.issparse(rows.source.X):
+        raise ValueError(f"device={device!r} needs a dense array in memory: give X.toarray(), or device='cpu'.")
+    X, shape = rows.source.X, Shape(len(task.caps()), task.n_thresholds, task.appends_one)
+    if shape.n_vectors * X.shape[1] ** 2 > MOST_NUMBERS:
+        raise ValueError(
+            f"device={device!r} is for systems of few features, and there are {X.shape[1]:,} for each of "
+            f"{shape.n_vectors} weight vectors: give device='cpu'."
+        )
+    core = feature_core(replace(task, intercept=False), 0, control.n_threads)
+    return DeviceSystem(torch_library(device), X, core, shape)
 
 
 def wide_core(X: Any, task: FeatureTask, control: Control) -> Any:

@@ -98,13 +98,14 @@ def _solve(
 ) -> LinearSolution:
     near, start = (start, None) if isinstance(start, Neighbour) else (None, start)
     if isinstance(solver, LinearInteriorPoint) and hasattr(X, "blocks"):  # rows were checked when they were written
-        return solve_by_features(FeatureRows(X), task, control, start_of(task), near)
+        return solve_by_features(FeatureRows(X), task, control, start_of(task), near, solver.device)
     started = time.perf_counter()
     source, norms = _source_and_norms(X, control.n_threads)
     samples = SampleColumns(task.labels, norms, source.n_features, task.weight, task.targets)
 
     def by_features(control: Control) -> LinearSolution:
-        return solve_by_features(FeatureRows(source, norms, X), task, control, start_of(task), near)
+        device = solver.device if isinstance(solver, LinearInteriorPoint) else "cpu"
+        return solve_by_features(FeatureRows(source, norms, X), task, control, start_of(task), near, device)
 
     if isinstance(solver, LinearInteriorPoint):
         return by_features(control)

@@ -4,6 +4,7 @@ Solves    duals with free, penalised or no thresholds, over subsets of samples w
 Keeps     for every fold and C what central_path.py keeps of one problem, in arrays (folds, C, samples, columns).
 Step      Mehrotra's predictor and corrector; the systems of all problems are factored together, scaled to
           √W K √W + I, which is positive definite whatever W is, and has ones for samples without hinges.
+Starts    from nothing, or from iterates that the same folds and C had with a kernel nearby: stacked_start.py.
 Stops     a problem whose certificate passes; a C leaves when all of its folds have.
 Cost      n³/3 a problem and iteration, at the rate of products of matrices.
 """
@@ -20,8 +21,9 @@ from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.kernel.interior_point.central_path import PROXIMAL, START, TO_BOUNDARY
+from ordsvm.solvers.kernel.interior_point.central_path import PROXIMAL, TO_BOUNDARY
 from ordsvm.solvers.kernel.interior_point.crossover import MOST_ROUNDS, feasible
+from ordsvm.solvers.kernel.interior_point.stacked_start import Starts
 from ordsvm.solvers.kernel.interior_point.stacked_system import StackedSystem, Stacks, State
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.recorder import Counts, Recorder
@@ -102,22 +104,22 @@ class Batch:
         missing = self._size - table.shape[0]
         return table if missing == 0 else self._library.join([table, self._library.zeros(missing, table.shape[1])])
 
-    def solve(self) -> dict[tuple[int, int], Solved]:
-        """By the numbers of fold and C; those that the method does not certify are left out."""
+    def solve(self, starts: Starts) -> dict[tuple[int, int], Solved]:
+        """By the numbers of fold and C; those that the method does not certify are left out, and a C whose system
+        breaks down leaves alone."""
         live = np.arange(len(self._C))
         cap = self._caps(live)
-        x, attempt = self._start(cap), np.full(len(live), FIRST_TRIAL * self._tol)
+        x = starts.iterate(self._stacks, cap, self._C)
+        attempt = np.full(len(live), FIRST_TRIAL * self._tol)
         for iteration in range(MOST_ITERATIONS):
-            try:
-                with np.errstate(all="ignore"):
-                    x = self._advanced(x, cap)
-                    left = self._library.host(self._left(x, cap)).max(axis=0)
-                    near = np.flatnonzero(left <= attempt[live])
-                    if len(near):
-                        attempt[live[near]] = TRIAL_AGAIN * left[near]
-                        self._cross_over(self._some(x, near), live[near], iteration + 1)
-            except np.linalg.LinAlgError:
-                break
+            with np.errstate(all="ignore"):
+                x = self._advanced(x, cap)
+                left = self._library.host(self._left(x, cap)).max(axis=0)  # NaN where a system has broken down
+                starts.keep(self._library, x, self._C[live], left)
+                near = np.flatnonzero(left <= attempt[live])
+                if len(near):
+                    attempt[live[near]] = TRIAL_AGAIN * left[near]
+                    self._cross_over(self._some(x, near), live[near], iteration + 1)
             keep = np.flatnonzero(
                 [left[i] > LEAST_LEFT and not self._are_found(c) for i, c in enumerate(live.tolist())]
             )
@@ -139,16 +141,6 @@ class Batch:
         """Where there is no hinge, 1: nothing is divided by 0, and its weight is 0."""
         C = self._library.array(self._C[live]).reshape(1, -1, 1, 1)
         return C * self._cap_at_1 + (1.0 - self._stacks.has)
-
-    def _start(self, cap: Array) -> State:
-        library = self._library
-        shape = tuple(cap.shape)
-        slope = (0.0 * cap - self._stacks.offset) / START
-        small = 2.0 / (2.0 + abs(slope) + (4.0 + slope**2) ** 0.5)
-        alpha = cap * library.where(slope >= 0, small, 1.0 - small)
-        rest = cap * library.where(slope >= 0, 1.0 - small, small)
-        zero, b = library.zeros(*shape[:3]), library.zeros(*shape[:2], self._stacks.member.shape[1])
-        return State(zero, zero, b, alpha, rest, START * cap / alpha, START * cap / rest)
 
     # Along the path
 
@@ -271,15 +263,29 @@ class Batch:
 
 
 def solve_side_by_side(
-    library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float
+    library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float, starts: Starts | None = None
 ) -> dict[tuple[int, int], Solved]:
-    """`Batch.solve` for as many C at a time as memory allows."""
+    """`Batch.solve` for as many C at a time as memory allows; what another kernel's start has not led to the optimum
+    begins anew."""
+    starts = starts or Starts()
+    found = _in_parts(library, K, folds, C, tol, starts)
+    left = [c for c in range(len(C)) if any((fold, c) not in found for fold in range(len(folds.samples)))]
+    if left and starts.are_warm:
+        again = _in_parts(library, K, folds, C[left], tol, Starts())
+        found |= {(fold, left[c]): solved for (fold, c), solved in again.items()}
+    starts.used()
+    return found
+
+
+def _in_parts(
+    library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float, starts: Starts
+) -> dict[tuple[int, int], Solved]:
     size = max(map(len, folds.samples))
     room = library.free_memory()
     room = 0.6 * room if room == room else ROOM
     at_a_time = max(1, int(room / (MATRICES * 8.0 * len(folds.samples) * size * size)))
     found: dict[tuple[int, int], Solved] = {}
     for begin in range(0, len(C), at_a_time):
-        part = Batch(library, K, folds, C[begin : begin + at_a_time], tol).solve()
+        part = Batch(library, K, folds, C[begin : begin + at_a_time], tol).solve(starts)
         found |= {(fold, begin + c): solved for (fold, c), solved in part.items()}
     return found

@@ -5,6 +5,7 @@ Arrays are (folds, C, samples) or (folds, C, samples, columns); samples of a fol
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,6 +14,8 @@ import numpy as np
 from ordsvm._typing import Floats
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
+
+MOST_KEPT = 0.8  # share of samples in a system from which on it is about all of them
 
 
 class State(NamedTuple):
@@ -71,7 +74,11 @@ class Stacks:
 
 
 class StackedSystem:
-    """Newton's equations at an iterate, for all problems: newton_system.py has them for one."""
+    """Newton's equations at an iterate, for all problems: newton_system.py has them for one.
+
+    Samples without a weight leave the system where they are many, as at a crossover; what it has no solution for is
+    NaN.
+    """
 
     def __init__(self, stacks: Stacks, x: State, weight: Array) -> None:
         self._stacks, self._weight = stacks, weight
@@ -80,11 +87,12 @@ class StackedSystem:
         self._root = total**0.5
         is_free = total > 0
         self._inverse = library.where(is_free, 1.0 / library.where(is_free, total, 1.0 + total), 0.0 * total)
-        n_folds, n_C, n = total.shape
-        root = self._root.reshape(n_folds, n_C, n)
-        matrices = stacks.K[:, None] * root[..., None] * root[:, :, None, :]
-        stack = matrices.reshape(n_folds * n_C, n, n)
-        places = library.span(0, n)
+        self._kept = _most_weighted(library, is_free)
+        root = self._rows(self._root[..., None])
+        stack = self._values() * root
+        stack *= root.swapaxes(-1, -2)
+        stack = stack.reshape(-1, *stack.shape[2:])
+        places = library.span(0, stack.shape[-1])
         stack[:, places, places] += 1.0
         self._cholesky = StackedCholesky(library, stack)
         signed = stacks.sign * x.alpha
@@ -95,12 +103,28 @@ class StackedSystem:
         self._response = self._solve(self._by_threshold)
         self._matrix = self._threshold_matrix()
 
+    def _rows(self, values: Array) -> Array:
+        """Of (folds, C, samples, sides), the samples that the system is about."""
+        return values if self._kept is None else values[self._kept]
+
+    def _values(self) -> Array:
+        """Of the kernel between these."""
+        if self._kept is None:
+            return self._stacks.K[:, None]
+        fold, _, sample = self._kept
+        return self._stacks.K[fold[..., None], sample[..., :, None], sample[..., None, :]]
+
     def _solve(self, right: Array) -> Array:
-        """Z of (K + D) Z = D · right for (folds, C, samples, sides); where W is 0, Z is the right side."""
-        root, inverse_root = self._root[..., None], (self._inverse**0.5)[..., None]
-        shape = tuple(right.shape)
-        inner = self._cholesky.solve((inverse_root * right).reshape(shape[0] * shape[1], *shape[2:]))
-        return root * inner.reshape(shape)
+        """Z of (K + D) Z = D · right for (folds, C, samples, sides); where W is 0, Z is 0."""
+        scaled = self._rows((self._inverse**0.5)[..., None] * right)
+        shape = tuple(scaled.shape)
+        inner = self._cholesky.solve(scaled.reshape(shape[0] * shape[1], *shape[2:])).reshape(shape)
+        inner = self._rows(self._root[..., None]) * inner
+        if self._kept is None:
+            return inner
+        found = 0.0 * right
+        found[self._kept] = inner
+        return found
 
     def _threshold_matrix(self) -> Floats:
         library, share = self._stacks.library, self._share.swapaxes(-1, -2)
@@ -128,10 +152,28 @@ class StackedSystem:
         return Move(beta, score, b, self._weight * (force - stacks.sign * (score[..., None] - level)))
 
 
+def _most_weighted(library: ArrayLibrary, has_weight: Array) -> tuple[Array, Array, Array] | None:
+    """Places in (folds, C, samples) of samples with weights, as many of every problem; None where they are most."""
+    n_folds, n_C, n = has_weight.shape
+    most = max(1, int(has_weight.sum(-1).max()))
+    if most > MOST_KEPT * n:
+        return None
+    fold, c = library.span(0, n_folds).reshape(-1, 1, 1), library.span(0, n_C).reshape(1, -1, 1)
+    return fold, c, library.flagged_first(has_weight)[..., :most]
+
+
 def _solved(matrices: Floats, right: Floats) -> Floats:
-    """Of small systems that are positive semidefinite but for rounding."""
+    """Of small systems that are positive semidefinite but for rounding; NaN where one is not."""
     if right.shape[-1] == 0:
         return right
     size = np.abs(matrices).max(axis=(-2, -1), keepdims=True)
     ridge = np.where(size > 0, 1e-14 * size, 1.0)  # without a free hinge nothing determines thresholds: they stay
-    return np.linalg.solve(matrices + ridge * np.eye(right.shape[-1]), (right * (size > 0)[..., 0])[..., None])[..., 0]
+    matrices, right = matrices + ridge * np.eye(right.shape[-1]), np.where(size[..., 0] > 0, right, 0.0)
+    found: Floats = np.full(right.shape, np.nan)
+    try:
+        found[...] = np.linalg.solve(matrices, right[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        for place in np.ndindex(right.shape[:-1]):
+            with suppress(np.linalg.LinAlgError):
+                found[place] = np.linalg.solve(matrices[place], right[place])
+    return found

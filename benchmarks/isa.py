@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
@@ -51,7 +52,11 @@ SMALL = (
 )
 
 
-def run(quick: bool, rows: list[str] | None = None) -> list[Row]:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--others", action="store_true", help="only block beside smo or gcd; with --rows")
+
+
+def run(quick: bool, rows: list[str] | None = None, others: bool = False) -> list[Row]:
     """The works whose names begin with one of `rows`, or all. Quick: 400 samples, one turn, no bounds."""
     from ordsvm import _core
 
@@ -63,7 +68,7 @@ def run(quick: bool, rows: list[str] | None = None) -> list[Row]:
         made = [
             part
             for name, work in wanted.items()
-            for part in (_choose if name in AUTO else _compare)(work, workers, quick)
+            for part in (_compare_others if others else _choose if name in AUTO else _compare)(work, workers, quick)
         ]
     for narrow in AT_MOST:
         ratios = [part["figure"] for part in made if part.get("set") == narrow and part.get("kind") == "fit"]
@@ -107,7 +112,17 @@ def _compare(work: Work, workers: dict[str, Worker], quick: bool) -> list[Row]:
     return [
         *_ratios(work.name, "fit", "block fits", fits, quick),
         *_ratios(work.name, "predict", "predictions", predictions, quick),
-        *(_other(work, worker, name, fits[name], quick) for name, worker in workers.items()),
+        *(
+            _other(work, worker, name, statistics.median(answer["seconds"] for answer in fits[name]), quick)
+            for name, worker in workers.items()
+        ),
+    ]
+
+
+def _compare_others(work: Work, workers: dict[str, Worker], quick: bool) -> list[Row]:
+    _load(work.reduced(400) if quick else work, workers)
+    return [
+        _other(work, worker, name, worker.ask(solver="block")["seconds"], quick) for name, worker in workers.items()
     ]
 
 
@@ -137,14 +152,13 @@ def _ratios(work: str, kind: str, what: str, answers: dict[str, list[dict[str, A
     return made
 
 
-def _other(work: Work, worker: Worker, name: str, fits: list[dict[str, Any]], quick: bool) -> Row:
-    """Block beside the solver that makes one step at a time, with the same instruction set; the two take turns."""
+def _other(work: Work, worker: Worker, name: str, usual: float, quick: bool) -> Row:
+    """Block, which takes about `usual` seconds, beside the solver that makes one step at a time: the two take turns."""
     other = SERIAL.get(work.model, "smo")
-    usual = statistics.median(answer["seconds"] for answer in fits)
     limit = max(1.0, FAR * usual)  # of the clock, which runs faster than CPU seconds on a busy machine
     taken: dict[str, list[float]] = {"block": [], other: []}
     stopped = False
-    for _ in range(1 if quick or usual > SLOW else OTHER_TURNS):
+    while not taken[other] or (len(taken[other]) < OTHER_TURNS and not (quick or stopped or usual > SLOW)):
         block = worker.ask(solver="block")["seconds"]
         answer = worker.ask(solver=other, time_limit=limit)
         while answer["status"] == "time_limit" and answer["seconds"] < FAR * block:
@@ -152,7 +166,7 @@ def _other(work: Work, worker: Worker, name: str, fits: list[dict[str, Any]], qu
             answer = worker.ask(solver=other, time_limit=limit)
         taken["block"].append(block)
         taken[other].append(answer["seconds"])
-        stopped = stopped or answer["status"] == "time_limit"
+        stopped = answer["status"] == "time_limit"  # at a multiple that noise does not turn round
     figure = statistics.median(a / b for a, b in zip(taken["block"], taken[other], strict=True))
     claim = f"{work.name}: block / {other} with {name}"
     detail = {"kind": "other", "set": name, "seconds": taken, "stopped": stopped}

@@ -50,7 +50,7 @@ class Levels {
   double free_threshold() const {
     const double rounding = 1e-12 * total_;
     const auto crossing = [&](double passed_before, auto begin, auto end) -> std::pair<double, double> {
-      double left = infinity, right = infinity, passed = passed_before;
+      double left = infinity, passed = passed_before;
       for (auto place = begin; place != end; ++place) {
         passed += place->second;
         if (left == infinity && passed >= below_ - rounding) left = place->first;

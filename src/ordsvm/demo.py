@@ -12,6 +12,7 @@ from sklearn.svm import SVR
 
 import ordsvm
 from ordsvm.datasets import load_diabetes_ranks
+from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.metrics import mae_scorer, mean_absolute_error, mean_zero_one_error
 
 N_RANKS, N_FOLDS, N_INNER_FOLDS = 5, 5, 3
@@ -76,7 +77,8 @@ def main() -> int:
     with console.status("training …") as status:
         for candidate in candidates():
             status.update(f"training {candidate[0]} …")
-            rows.append(evaluate(*candidate, X, y))
+            with quiet_fits(findings_only=True):  # of a grid, the poor ones among them
+                rows.append(evaluate(*candidate, X, y))
     console.print(_table(rows))
     console.print(
         "Errors are in ranks: mean ± standard deviation over the folds, the best in green.\n"

@@ -26,8 +26,8 @@ NEXT_LOOK = 0.3  # share of the violation from which the damped method is consid
 ROUNDING = 1.5  # by which the violation of float32 scores may be smaller than that of exact ones
 STEPS_OF_A_START = 3  # a hinge: what a given start counts as
 MATRICES = 4  # of the samples with free hinges: there are more of these on the way
-LEAST_GAIN = 1.5  # time that steps are expected to take, over that of the damped method
-LEAST_GAIN_AFTER_PLAIN = 0.6  # the same where the plain one fails: steps are then more than is expected
+LEAST_GAIN = 2.0  # time that steps are expected to take, by one thread, over that of the damped method
+LEAST_GAIN_AFTER_PLAIN = 1.5  # the same where the plain one fails: steps are then more than is expected
 LEAST_STEP = 2000.0  # microseconds that a Newton step takes however few samples there are
 MANY_FEATURES = 100.0  # of a row, where they are not known
 

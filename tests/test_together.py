@@ -26,7 +26,7 @@ def five_classes(seed: int = 0, n: int = 150):
     return random_data(seed, n=n, n_ranks=5)
 
 
-def hard_pairs(n: int = 600, C: float = 1e5):
+def hard_pairs(n: int = 3000, C: float = 1e5):
     """Problems of pure noise, which steps take seconds for."""
     X, y = np.random.default_rng(0).normal(size=(n, 3)), np.arange(n) * 3 // n
     problems = formulations.svc_pairs(y, np.full(n, C), Treatment.FREE)

@@ -35,6 +35,7 @@ from ordsvm.solvers.recorder import LOOK_INTERVAL, Figures, after, proven
 from ordsvm.solvers.solution import Solution
 
 MOST_ATTEMPTS = 5  # of Newton's method on a problem, before the others have it
+UNREACHABLE = 10**9  # steps: max_iter from here on is no limit, as they would take minutes a problem
 CONVERGED = 0  # how the core says that a problem has ended
 SECONDS = 5  # the place of this figure
 N_FIGURES_OF_A_LOOK = 11
@@ -50,7 +51,8 @@ class Together:
 def can_solve_together(control: Control) -> bool:
     """Whether nothing is to be seen or limited on the way that only problems one after the other show or keep."""
     watched = control.callback is not None or control.verbose or control.report_every > 0
-    return not watched and control.max_iter < 0 and control.monitor is None and control.keeper is None
+    limited = 0 <= control.max_iter < UNREACHABLE
+    return not watched and not limited and control.monitor is None and control.keeper is None
 
 
 def solve_together(

@@ -3,11 +3,8 @@
 #   make test    passes the tests
 PYTHON ?= python3
 VENV ?= .venv
-BIN := $(VENV)/bin
-FOLDERS := cpp/base cpp/simd cpp/parallel cpp/kernels cpp/kernels/tiles cpp/optimality cpp/solvers cpp/solvers/parsmo \
-  cpp/solvers/async cpp/solvers/block cpp/solvers/full_kernel cpp/linear cpp/linear/interior_point \
-  cpp/prediction cpp/bindings
-NATIVE := $(wildcard $(FOLDERS:%=%/*.hpp) $(FOLDERS:%=%/*.cpp))
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+NATIVE := $(sort $(shell find cpp -name "*.[ch]pp"))
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 # Threads that wait for each other need the cores to themselves.
@@ -101,7 +98,7 @@ release-check:
 publish: release-check $(VENV)/wheel
 	$(BIN)/twine upload dist/*.whl dist/*.tar.gz
 
-# Lines and branches of Python and of the core that the tests run, in build/coverage; it takes about an hour.
+# Lines and branches of Python and of the core that the tests run, in build/coverage; it takes about half an hour.
 coverage: $(VENV)/test $(VENV)/coverage $(VENV)/cmake
 	$(BIN)/python tools/measure_coverage.py
 

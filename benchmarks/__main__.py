@@ -16,7 +16,8 @@ from benchmarks.datasets import DataMissing
 
 # A module each, of the same name but for `_` in place of `-`, with a docstring, `DATA` (how the data were made) and
 # `run(quick) -> rows`. One that can be run in parts also has `ROWS`, their names, and `run(quick, names)`; one with
-# options of its own has `add_options(parser)`, and `run(quick, **options)`.
+# options of its own has `add_options(parser)`, and `run(quick, **options)`. `summary(rows, quick)`, where there is one,
+# makes rows of all others, those of earlier runs too.
 REGISTRY = (
     "asy-active",
     "asy-gathering",
@@ -29,6 +30,7 @@ REGISTRY = (
     "checkpoint",
     "coefficients",
     "dcd",
+    "dense-roofline",
     "deterministic",
     "diagnose",
     "distributed",
@@ -43,6 +45,7 @@ REGISTRY = (
     "multiclass",
     "parsmo",
     "peers",
+    "platforms",
     "scaling",
     "search",
     "search-pruning",
@@ -73,10 +76,14 @@ def run(name: str, quick: bool, output: Path | None, parts: list[str] | None, ow
     module = load(name)
     start = time.perf_counter()
     rows = module.run(quick, **own) if parts is None else module.run(quick, parts, **own)
+    kept = [] if parts is None else results.other_rows(name, rows, output)
+    if summary := getattr(module, "summary", None):
+        made = summary(kept + rows, quick)
+        rows, claims = made + rows, {r["claim"] for r in made}
+        kept = [r for r in kept if r["claim"] not in claims]
     results.show(rows)
     print(f"{time.perf_counter() - start:.0f} s")
     if output or not quick:  # a quick run is a check, not a measurement: it must not replace one
-        kept = [] if parts is None else results.other_rows(name, rows, output)
         results.write(name, kept + rows, module.DATA, quick, output)
     return int(any(r["met"] is False for r in rows))
 

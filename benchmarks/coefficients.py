@@ -58,7 +58,7 @@ def sets(quick: bool) -> dict[str, tuple[Any, np.ndarray]]:
     warnings.simplefilter("ignore")
     random = np.random.default_rng(0)
     n = 500 if quick else 4000
-    X = sparse.random_array((n, 5000), density=0.004, format="csr", rng=random)
+    X = sparse.random_array((n, 5000), density=0.004, format="csr", random_state=random)
     score = X @ random.normal(size=5000)
     found: dict[str, tuple[Any, np.ndarray]] = {
         "sparse": (X, np.digitize(score, np.quantile(score, [0.25, 0.5, 0.75])))

@@ -48,7 +48,7 @@ def works(quick: bool) -> dict[str, tuple[Any, Any, np.ndarray]]:
     random = np.random.default_rng(0)
     X = random.normal(size=(300 if quick else 1500, 10))
     y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * random.normal(size=len(X)), [-1.0, 0.0, 1.0])
-    S = sparse.random_array((500 if quick else 3000, 5000), density=0.004, format="csr", rng=random)
+    S = sparse.random_array((500 if quick else 3000, 5000), density=0.004, format="csr", random_state=random)
     score = S @ random.normal(size=5000)
     ranks = np.digitize(score, np.quantile(score, [0.25, 0.5, 0.75]))
     T = random.normal(size=(1000 if quick else 30_000, 20))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import statistics
 import time
@@ -24,10 +25,17 @@ DATA = (
     "Rows shuffled with pandas' sample(frac=1, random_state=0), standardised columns (nominal ones one-hot), "
     "equal-frequency ranks of the target cut on the whole set, then the first n rows; Gaussian kernel, gamma 1 / "
     "columns, tol 1e-3, 2000 MB of cache, all cores. Seconds of whole fits; ours the median of five, REDSVM once, "
-    "between them, in a process of its own that is ended after --cap seconds: the figure is then a bound from below. "
+    "between them, in a process of its own that is ended after --cap seconds, or once it has taken --enough times as "
+    "long as ours: the figure is then a bound from below (is_bound). "
     "REDSVM has a free common offset besides: its time is compared, not its objective."
 )
-EXPLANATION = "See the rows: our_seconds, our_iterations and peer_seconds."
+EXPLANATION = (
+    "The least are works that REDSVM ends in 3 to 20 seconds. By profile of protein at C = 100 (0.5 s, 570,000 steps): "
+    "steps on pairs take a fifth, scores of the working set a tenth, K of small sets and products with all samples a "
+    "sixth, pages from the system and threads that wait a seventh, Newton's method and the certificate the rest: no "
+    "part of it is large. Gained: K of small sets made again, not gathered, for up to 64 columns (bank32nh: 1.6 times "
+    "as fast as before)."
+)
 
 
 @dataclass(frozen=True)
@@ -65,28 +73,31 @@ ROWS = {f"{sample.source}-{sample.n}-{sample.ranks}-C{C:g}": (sample, C) for sam
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cap", type=float, default=CAP, help="seconds after which REDSVM is ended; %(default)g")
+    parser.add_argument("--enough", type=float, default=math.inf, help="ends REDSVM when it took so many times ours")
 
 
-def run(quick: bool, rows: list[str] | None = None, cap: float = CAP) -> list[Row]:
+def run(quick: bool, rows: list[str] | None = None, cap: float = CAP, enough: float = math.inf) -> list[Row]:
     """The rows whose names begin with one of `rows`, or all. Quick: 300 samples, one turn, no bounds."""
     if reason := CONTESTANTS["redsvm"].missing():
         raise PeerMissing(reason)
     wanted = [name for name in ROWS if rows is None or any(name.startswith(prefix) for prefix in rows)]
-    made = [_race(*ROWS[name], quick, cap) for name in wanted]
-    if rows is not None:
-        return made
+    return [_race(*ROWS[name], quick, cap, enough) for name in wanted]
+
+
+def summary(rows: list[Row], quick: bool) -> list[Row]:
+    """Median and least of the ratios, and the largest violation."""
+    made = [one for one in rows if "our_seconds" in one]
     ratios = [one["figure"] for one in made]
-    median, least = (None, None) if quick else (MEDIAN, LEAST)
-    violation = max(one["our_violation"] for one in made)
+    median, least, violation = (None, None, None) if quick else (MEDIAN, LEAST, TOL)
+    largest = max(one["our_violation"] for one in made)
     return [
         row("REDSVM / ours, median of all", statistics.median(ratios), at_least=median, explanation=EXPLANATION),
         row("REDSVM / ours, least of all", min(ratios), at_least=least, explanation=EXPLANATION),
-        row("largest violation of our fits, recomputed in float64", violation, at_most=None if quick else TOL),
-        *made,
+        row("largest violation of our fits, recomputed in float64", largest, at_most=violation),
     ]
 
 
-def _race(sample: Sample, C: float, quick: bool, cap: float) -> Row:
+def _race(sample: Sample, C: float, quick: bool, cap: float, enough: float) -> Row:
     X, y = sample.data()
     if quick:
         X, y = X[:300], y[:300]
@@ -94,7 +105,7 @@ def _race(sample: Sample, C: float, quick: bool, cap: float) -> Row:
     fit = partial(CONTESTANTS["ordsvm"].fit, work, X, y)
     CONTESTANTS["ordsvm"].fit(work, X[:100], y[:100])
     before = [timing.seconds(fit) for _ in range(0 if quick else REPEATS // 2)]
-    peer, is_bound = peer_seconds(work, X, y, cap)
+    peer, is_bound = peer_seconds(work, X, y, min(cap, enough * statistics.median(before)) if before else cap)
     after = timing.race({"ordsvm": fit}, 1 if quick else REPEATS - REPEATS // 2, threads=None)
     ours, all_seconds = after.last("ordsvm"), before + after.seconds["ordsvm"]
     proof = certify(ours, X, y)

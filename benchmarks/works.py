@@ -11,9 +11,10 @@ import numpy as np
 from benchmarks import datasets, text
 
 DATA = (
-    "california, census (census_house16h), cpu_act: rows shuffled with pandas' sample(frac=1, random_state=0), "
-    "standardised columns, then the first n rows; SVOR, SVORIM, SVOREX: 5 equal-frequency ranks of the target (census: "
-    "10) cut on the whole set, SVR: the standardised target, epsilon 0.1, gamma 1 / number of columns. a9a, ijcnn1: "
+    "california, census (census_house16h), cpu_act, abalone, boston (boston_housing): rows shuffled with pandas' "
+    "sample(frac=1, random_state=0), standardised columns, then the first n rows; SVOR, SVORIM, SVOREX: 5 "
+    "equal-frequency ranks of the target (census: 10) cut on the whole set, SVR: the standardised target, epsilon 0.1, "
+    "gamma 1 / number of columns. a9a, ijcnn1: "
     "training part as CSR, rows permuted (seed 0); treebank too, ranks 1 to 5, for SVC above 3 or not. "
     "dense: 20,000 rows of 500 standard normal columns (seed 0), the "
     "class is the sign of x'Ax - trace(A) with A a symmetrised standard normal matrix, plus normal noise of a tenth of "
@@ -36,6 +37,8 @@ SOURCES = {
     "california": Source("california_housing", 8, 0.5),
     "census": Source("census_house16h", 16, 0.125, ranks=10),
     "cpu_act": Source("cpu_act", 21),
+    "abalone": Source("abalone", 10),
+    "boston": Source("boston_housing", 13),
     "a9a": Source("a9a", 123),
     "w8a": Source("w8a", 300),
     "ijcnn1": Source("ijcnn1", 22),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,21 @@ Records = Mapping[str, Outcome]  # of finished units, by their keys
 
 @dataclass(frozen=True)
 class Scope:
-    """How much of an item: `trials` per cell at most; `quick` is a small version that shows that everything runs."""
+    """How much of an item.
+
+    trials     per cell at most
+    quick      a small version that shows that everything runs
+    only       patterns of the keys of the units that are run; all, where there is none
+    device     of the searches of items that have one
+    """
 
     trials: int = 20
     quick: bool = False
+    only: tuple[str, ...] = ()
+    device: str | None = None
+
+    def has(self, key: str) -> bool:
+        return not self.only or any(fnmatchcase(key, pattern) for pattern in self.only)
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,8 @@ class Item:
                for the picture alone
     draw       fills the file with a picture of what `summary` returned
     alone      whether units take times, so that one runs at a time
+    has_device whether its searches run where `Scope.device` says
+    remarks    texts about what results.json then has, with what was kept of it
     """
 
     title: str
@@ -58,6 +72,8 @@ class Item:
     summary: Callable[[Records, Scope], Outcome]
     draw: Callable[[Outcome, Path], None] | None = None
     alone: bool = False
+    has_device: bool = False
+    remarks: Callable[[Outcome], list[str]] | None = None
 
 
 def items_of(paper: str) -> dict[str, Item]:

@@ -17,7 +17,10 @@ CLAIMS = """\
 One by one, with the page of the claim and what decides it: [claims.md](claims.md)."""
 UNAVAILABLE = {
     ("chu_keerthi_2007", "figure7"): "The EachMovie ratings are not available.",
-    ("shi_2021", "figure3"): "A picture of both predictions in the plane, without a measured counterpart.",
+}
+PICTURES = {  # of benchmarks that items are read from, once a paper
+    ("manno_2018", "figure1"): ("parsmo", "Figures 1 to 3 and, below, runs without the gathering step"),
+    ("shi_2021", "figure4"): ("dcd", "DCD-1 and DCD-2"),
 }
 SETTINGS = "Numbers of the set-up, without a measured counterpart; they are in expected.json."
 INTRODUCTION = """\
@@ -104,6 +107,9 @@ def _about(paper: str, item: str, ours: dict[str, Any]) -> Iterator[str]:
     yield _trials(ours[item]["cells"]) + " ".join(texts)
     if (HERE / paper / f"{item}.png").is_file():
         yield f"![{item}](../experiments/{paper}/{item}.png)"
+    if (paper, item) in PICTURES:
+        name, title = PICTURES[paper, item]
+        yield f"![{title}](../benchmarks/results/{name}.png)"
 
 
 def _in_words(protocol: str | dict[str, str]) -> str:

@@ -65,9 +65,10 @@ def _run(pool: Pool, plan: Callable[[], list[Unit]], kept: tuple[RecordFile, Pro
 
 
 def planned(items: Mapping[str, Item], records: RecordFile, scope: Scope) -> list[Unit]:
-    """The units without a record, the most urgent first; two items may share one."""
+    """The units of the scope without a record, the most urgent first; two items may share one."""
     units = {unit.key: unit for item in items.values() for unit in item.units(records, scope)}
-    return sorted((unit for unit in units.values() if unit.key not in records), key=lambda unit: unit.urgency)
+    missing = [unit for unit in units.values() if unit.key not in records and scope.has(unit.key)]
+    return sorted(missing, key=lambda unit: unit.urgency)
 
 
 class Progress:

@@ -25,6 +25,7 @@ SOURCES = [
     "kernels/evaluate.cpp",
     "kernels/row_source.cpp",
     "kernels/tiles/tiles.cpp",
+    "kernels/tiles/form.cpp",
     "kernels/tiles/samples.cpp",
     "kernels/tiles/value_bound.cpp",
     "kernels/tiles/exact.cpp",

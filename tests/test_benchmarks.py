@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pandas")
 
 from benchmarks import __main__ as command
-from benchmarks import results, scaling, timing
+from benchmarks import hard, results, scaling, timing
 from benchmarks.contestants import CONTESTANTS
 from benchmarks.works import Work, planted_quadratic_form, primal
 from ordsvm import certify
@@ -69,6 +69,21 @@ def test_rows_run_alone_leave_the_others_in_the_file(tmp_path):
     results.write("some", [results.row("a", 1.0), results.row("b", 2.0)], "made", path=path)
     assert [row["claim"] for row in results.other_rows("some", [results.row("b", 3.0)], path)] == ["a"]
     assert results.other_rows("some", [], tmp_path / "none.json") == []
+
+
+def test_a_summary_is_of_all_rows_whenever_they_were_run(tmp_path, monkeypatch):
+    def made(figure: float, names: list[str]) -> list[results.Row]:
+        return [results.row(name, figure, our_seconds=1.0, our_violation=1e-4 * figure) for name in names]
+
+    path = tmp_path / "hard.json"
+    runs = iter([made(20.0, ["a", "b", "c"]), made(40.0, ["b", "c"])])
+    monkeypatch.setattr(hard, "run", lambda *_, **__: next(runs))
+    for parts in (None, ["b"]):
+        command.run("hard", False, path, parts, {})
+    rows = {row["claim"]: row["figure"] for row in json.loads(path.read_text())["rows"]}
+    assert rows["REDSVM / ours, median of all"] == 40.0
+    assert rows["REDSVM / ours, least of all"] == 20.0
+    assert len(rows) == 6
 
 
 def test_rows_that_are_not_there_are_an_error(capsys):

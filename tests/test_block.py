@@ -166,7 +166,7 @@ def test_features_far_from_0_do_not_make_a_false_proof():
         assert proof.gap <= 1.01 * model.result_.gap + 1e-9 * proof.primal
 
 
-WIDE = sp.random_array((120, 5000), density=0.001, format="csr", rng=np.random.default_rng(0))
+WIDE = sp.random_array((120, 5000), density=0.001, format="csr", random_state=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_auto_is_block_unless_k_is_indefinite(kernel, take, name):
 
 
 def test_auto_is_not_block_for_small_problems():
-    X, y = random_data(11, n=30)
+    X, y = random_data(11, n=15)
     assert auto(Work.of(FORMULATIONS["svorim"](y, N_RANKS, 1.0), RBF(0.5), X)).name == "smo"
 
 

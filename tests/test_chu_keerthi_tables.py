@@ -1,5 +1,7 @@
 """Tables 2 and 3 of Chu & Keerthi in the laboratory: partitions, the two-stage search in parts, stars, agreement."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from experiments import results, sides
 from experiments.chu_keerthi_2007 import protocol, tables
 from experiments.chu_keerthi_2007.protocol import DATA_SETS, METRICS
 from experiments.items import Scope
+from tests.cases import random_data
 
 
 @pytest.mark.parametrize("name", DATA_SETS)
@@ -34,7 +37,8 @@ def pretended(unit):
     errors = []
     for C in grid["C"]:
         distance = abs(np.log10(C / 7.0)) + abs(np.log10(grid["gamma"][0] / 0.05))
-        errors.append({"point": {"C": C, "gamma": grid["gamma"][0]}} | {metric: [distance] for metric in METRICS})
+        folds = [distance] * (protocol.FOLDS if "device" in unit.arguments else 1)
+        errors.append({"point": {"C": C, "gamma": grid["gamma"][0]}} | dict.fromkeys(METRICS, folds))
     return {"errors": errors}
 
 
@@ -51,6 +55,35 @@ def test_a_larger_set_is_tuned_in_two_stages_and_then_tried():
     [zero_one, mae] = tables.Table(5, ("EXC",)).summary(done, Scope(3))["cells"]
     assert (zero_one["value"], mae["value"]) == (pytest.approx(0.4), pytest.approx(0.5))
     assert (mae["trials"], mae["tuned"]) == (3, "once")
+
+
+def test_searches_on_a_device_are_a_unit_for_every_gamma_and_join_those_of_folds():
+    column, done = tables.Column("census", 5, "EXC"), {}
+    for unit in itertools.islice(column.units(done, 1), 5):  # the first gamma, fold by fold
+        done[unit.key] = pretended(unit)
+    counts = []
+    while ready := [u for u in column.units(done, 1, "cuda") if u.arguments is not None and u.key not in done]:
+        counts.append(len(ready))
+        assert all(unit.arguments["device"] == "cuda" for unit in ready if "grid" in unit.arguments)
+        done |= {unit.key: pretended(unit) for unit in ready}
+    assert counts == [6, 9, 1]
+    assert tables.Tuning(column).points(done)["mae"]["gamma"] == pytest.approx(0.05)
+    assert [unit.key for unit in column.units(done, 1) if unit.key not in done] == []  # nor without the device
+
+
+def test_a_search_on_a_device_has_the_errors_of_the_cpu(monkeypatch):
+    pytest.importorskip("torch")
+    part = protocol.Part(*random_data(0, n=40, n_ranks=3), 3)
+    monkeypatch.setattr(protocol, "partition", lambda *_: (part, part))
+    grid = {"C": [1.0, 10.0], "gamma": [0.5]}
+    for method in ("SVR", "SLA", "EXC", "IMC"):
+        whole = protocol.search_column("census", 3, method, grid, "torch:cpu")
+        parts = [protocol.search_part("census", 3, method, grid, fold)["errors"] for fold in range(protocol.FOLDS)]
+        assert [entry["point"] for entry in whole["errors"]] == [entry["point"] for entry in parts[0]]
+        for place, entry in enumerate(whole["errors"]):
+            for metric in METRICS:
+                each = [fold[place][metric][0] for fold in parts]
+                np.testing.assert_allclose(entry[metric], each, atol=1.01 / 8)  # a sample of a fold at most
 
 
 def test_a_smaller_set_is_searched_in_every_trial():

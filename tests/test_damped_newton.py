@@ -7,7 +7,9 @@ from ordsvm import SVC, SVOR, SVOREX, SVORIM, SVR
 from ordsvm.estimators.base import prepare
 from ordsvm.kernels import RBF
 from ordsvm.solvers import Block, Control, KernelMatrix, solve
+from ordsvm.solvers.kernel.block import attempts as attempts_at_newton
 from ordsvm.solvers.kernel.block import block
+from ordsvm.solvers.kernel.block.attempts import Attempts, Costs, newton_start_violation
 from ordsvm.solvers.kernel.block.damped_newton import damped_newton
 from ordsvm.solvers.kernel.block.newton import Point
 from ordsvm.solvers.kernel.run import Run
@@ -65,7 +67,7 @@ def test_ordered_thresholds_are_left_to_the_plain_method():
     alpha = solve(problem, matrix, Block(newton=False), Control(tol=0.02)).result.alpha
     assert damped_newton(problem, matrix, point(problem, matrix, alpha), 1e-3) is None
     attempts = block.Jumps(Run(problem, matrix, Block(), Control(), alpha), 1)
-    assert attempts.start == block.newton_start_violation(problem)
+    assert attempts.start == newton_start_violation(problem)
 
 
 def test_it_stops_when_told_to():
@@ -80,9 +82,9 @@ def test_every_start_is_below_the_last_one(monkeypatch, found):
     """Or the core, whose scores are rounded, would leave off for ever where it has left off."""
     problem, matrix = problem_of("penalised")
     alpha = solve(problem, matrix, Block(newton=False), Control(tol=0.3)).result.alpha
-    monkeypatch.setattr(block.Jumps, "_damped_pays", lambda *_: found)
+    monkeypatch.setattr(Attempts, "_damped_pays", lambda *_: found)
     for method in ("newton", "damped_newton"):
-        monkeypatch.setattr(block, method, lambda *_: None)
+        monkeypatch.setattr(attempts_at_newton, method, lambda *_: None)
     run = Run(problem, matrix, Block(), Control(tol=1e-3), alpha)
     attempts = block.Jumps(run, 1)
     for _ in range(20):
@@ -94,14 +96,12 @@ def test_every_start_is_below_the_last_one(monkeypatch, found):
 def test_it_is_not_tried_where_memory_or_time_is_not_for_it():
     problem, matrix = problem_of("penalised")
     alpha = solve(problem, matrix, Block(newton=False), Control(tol=0.3)).result.alpha
-    run = Run(problem, matrix, Block(), Control(tol=1e-3), alpha)
-    attempts = block.Jumps(run, 1)
-    attempts.steps_before = 10**9
-    assert attempts._damped_pays(0.3, 50, 1.5)
-    attempts.steps_before = 10
-    assert not attempts._damped_pays(0.3, 50, 1.5)
-    attempts.steps_before, matrix.budget = 10**9, 1000
-    assert not attempts._damped_pays(0.3, 50, 1.5)
+    attempts = Attempts(problem, 1e-3, Costs(4e-3, matrix.budget))
+    assert attempts._damped_pays(0.3, 50, 1.5, steps=10**9)
+    assert not attempts._damped_pays(0.3, 50, 1.5, steps=10)
+    assert not Attempts(problem, 1e-3, Costs(4e-3, 1000))._damped_pays(0.3, 50, 1.5, steps=10**9)
+    assert damped_newton in attempts.methods(alpha, 0.3, 10**9)
+    assert damped_newton not in attempts.methods(alpha, 0.3, 10)
 
 
 @pytest.mark.parametrize("model", [SVOR, SVORIM])

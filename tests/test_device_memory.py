@@ -11,7 +11,7 @@ from ordsvm import ProximalNewton, formulations
 from ordsvm.kernels import RBF, KernelMatrix
 from ordsvm.kernels.products import on_torch
 from ordsvm.solvers import Control, solve
-from ordsvm.solvers.kernel.proximal_newton import newton_system
+from ordsvm.solvers.kernel.proximal_newton import newton_system, preconditioner
 from tests.cases import random_data
 
 torch = pytest.importorskip("torch")
@@ -68,7 +68,7 @@ SAMPLES = 8 * N * (4 * N_FEATURES + 40 * (N_RANKS - 1))  # features and tables o
 def test_factors_of_the_preconditioner(monkeypatch):
     """Twice the Nyström factor, once of all samples and once of the free ones; a block of rows; small matrices."""
     monkeypatch.setattr(on_torch, "TILE_VALUES_CPU", 2**12)
-    monkeypatch.setattr(newton_system, "BLOCK", 50)
+    monkeypatch.setattr(preconditioner, "BLOCK", 50)
     most = 8 * (2 * N * RANK + 6 * RANK**2 + 4 * 50 * RANK + 4 * 2**12) + SAMPLES
     assert peak_of(direct=1, rank=RANK) <= most < 8 * N**2
 

@@ -236,10 +236,10 @@ def test_fewer_values_at_a_time_where_memory_ends(monkeypatch):
 
 def test_a_smaller_preconditioner_where_memory_ends(monkeypatch):
     torch = pytest.importorskip("torch")
-    from ordsvm.solvers.kernel.proximal_newton import newton_system, proximal_newton
+    from ordsvm.solvers.kernel.proximal_newton import preconditioner, proximal_newton
 
     ranks = []
-    begin = newton_system.Nystroem.__init__
+    begin = preconditioner.Nystroem.__init__
 
     def limited(self, library, products, size, rank, seed):
         ranks.append(rank)
@@ -247,7 +247,7 @@ def test_a_smaller_preconditioner_where_memory_ends(monkeypatch):
             raise torch.cuda.OutOfMemoryError("out of memory, for the test")
         begin(self, library, products, size, rank, seed)
 
-    monkeypatch.setattr(newton_system.Nystroem, "__init__", limited)
+    monkeypatch.setattr(preconditioner.Nystroem, "__init__", limited)
     X, y = random_data(5, n=300)
     solver = ProximalNewton(device=DEVICE, direct=1, rank=64)
     with pytest.raises(MemoryError, match=r"too little memory for 300 samples: beside these it needs about .* GB"):

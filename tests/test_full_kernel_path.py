@@ -49,7 +49,7 @@ def proof_of(path, values_in_memory):
 def test_a_matrix_by_several_threads_and_in_several_parts(source):
     samples = random_data(6, n=901)[0]
     if source == "wide":
-        samples = sp.random_array((901, 5000), density=0.002, format="csr", rng=np.random.default_rng(0))
+        samples = sp.random_array((901, 5000), density=0.002, format="csr", random_state=np.random.default_rng(0))
     kernel = Custom(RBF(0.2)) if source == "function" else RBF(0.2)
     values = full_kernel(kernel, samples, 3)
     assert len(values) == 901

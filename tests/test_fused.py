@@ -12,17 +12,13 @@ import pytest
 from ordsvm import ProximalNewton
 from ordsvm.array_library import TorchLibrary
 from ordsvm.kernels import RBF, KernelMatrix
-from ordsvm.solvers import Control, solve
+from ordsvm.solvers import Control, recorder, solve
+from ordsvm.solvers.kernel.proximal_newton import stages
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
-from ordsvm.solvers.kernel.proximal_newton.newton_system import (
-    NewtonSystem,
-    Nystroem,
-    PlainGradients,
-    Preconditioner,
-    Step,
-)
+from ordsvm.solvers.kernel.proximal_newton.newton_system import NewtonSystem, PlainGradients, Step
 from ordsvm.solvers.kernel.proximal_newton.passes import Iterate, PlainPasses
+from ordsvm.solvers.kernel.proximal_newton.preconditioner import Nystroem, Preconditioner
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 
 torch = pytest.importorskip("torch")
@@ -111,7 +107,7 @@ def test_gradients(q, library):
     from ordsvm.solvers.kernel.proximal_newton.fused_gradients import EAGER, FusedGradients
 
     system, nystroem, step = system_of(library, q=q)
-    preconditioner = Preconditioner.of(system, nystroem)
+    preconditioner = Preconditioner.of(nystroem, system.free, system.diagonal, system.low_rank)
     both = [kind(system, step, preconditioner) for kind in (PlainGradients, FusedGradients)]
     for _ in range(EAGER + 2):
         sizes = [gradients.iterate()() for gradients in both]
@@ -136,16 +132,81 @@ def test_products(n_features, library):
     assert_same(fast.product(fast.first(555), fast.rows(columns), values), expected, atol=2e-5)
 
 
-@pytest.mark.parametrize("n_features", [13, 46, 100])
-def test_square_products(n_features, library):
-    from ordsvm.kernels.products.fused import FusedGaussianProducts
-    from ordsvm.kernels.products.fused_square import add_square_product
+@pytest.mark.parametrize("n_features", [3, 13, 46, 100, 129])
+def test_scores(n_features, library, monkeypatch):
+    """Of all samples for weights of many of them: these among themselves by half of their values."""
+    from ordsvm.kernels.products import fused
+    from ordsvm.kernels.products.on_torch import GaussianProducts
 
-    fast = FusedGaussianProducts(library, np.random.default_rng(0).normal(size=(700, n_features)), None, 1 / n_features)
-    rows = fast.rows(library.index(np.arange(0, 700, 2)))
-    values, out = library.array(np.random.default_rng(2).normal(size=350)), library.zeros(350)
-    add_square_product(rows.forms, values, out, fast._scale, (fast._first, fast._second))
-    assert_same(out, fast.exact_product(rows, rows, values), atol=2e-5)
+    X, random = np.random.default_rng(0).normal(size=(700, n_features)), np.random.default_rng(2)
+    fast, plain = (kind(library, X, None, 1 / n_features) for kind in (fused.FusedGaussianProducts, GaussianProducts))
+    which = library.index(np.sort(random.permutation(650)[:351]))
+    values = library.array(random.normal(size=len(which)))
+    expected = plain.scores(650, which, values)
+    monkeypatch.setattr(fused, "LEAST_SQUARE", 64)
+    for exact, atol in ((False, 2e-5), (True, 1e-11)):
+        fast.n_values = 0
+        assert_same(fast.scores(650, which, values, exact), expected, atol=atol)
+        is_halved = n_features <= 64 if exact else fused.FEW_FEATURES < n_features <= 128
+        assert fast.n_values == (351 * 352 // 2 + 299 * 351 if is_halved else 650 * 351)
+
+
+def test_exponential(library):
+    from ordsvm.kernels.products.fused import FusedGaussianProducts
+
+    distances = np.concatenate([np.linspace(0.0, 5.0, 300), np.geomspace(1e-9, 60.0, 200)])
+    products = FusedGaussianProducts(library, distances[:, None], None, 0.5)
+    products.samples[:, 0] = library.array(distances)  # not centred: one of two samples of every value is at 0
+    products._padded[:, 0], products._norm[:] = products.samples[:, 0], 0.5 * products.samples[:, 0] ** 2
+    one = library.index([0])
+    found = products.exact_product(products.first(500), products.rows(one), library.array([1.0]))
+    expected = np.exp(-0.5 * distances**2)
+    seen = expected > 1e-300  # exponents of 2 end at -1000
+    np.testing.assert_allclose(library.host(found)[seen], expected[seen], rtol=1e-12)
+    near = distances < 2
+    np.testing.assert_allclose(library.host(found)[near], expected[near], rtol=1e-15)
+    assert (np.abs(library.host(found)[~seen]) < 1e-300).all()
+
+
+@pytest.mark.parametrize("size", [1e7, 1e9])
+def test_no_value_is_above_1_whatever_is_rounded(size, library, monkeypatch):
+    """Exponents are differences of numbers as large as the squares of features."""
+    from ordsvm.kernels.products import fused
+
+    monkeypatch.setattr(fused, "LEAST_SQUARE", 8)
+    products = fused.FusedGaussianProducts(library, size * np.random.default_rng(0).normal(size=(40, 20)), None, 1.0)
+    every = library.index(np.arange(40))
+    one = products.rows(every[:1])
+    assert 0 <= float(products.exact_product(products.first(40), one, library.array([1.0])).max()) <= 1
+    scores = library.host(products.scores(40, every, library.zeros(40) + 1.0, exact=True))
+    assert ((scores >= 0) & (scores <= 40)).all()
+    products._norm[3] = np.nan
+    assert np.isnan(library.host(products.exact_product(products.first(40), one, library.array([1.0])))[3])
+
+
+def test_looks_after_exact_scores_have_come(library, monkeypatch):
+    """What a certificate has just refuted is not claimed again."""
+    monkeypatch.setattr(stages, "FEW_VALUES", 0)
+    monkeypatch.setattr(recorder, "LOOK_INTERVAL", 0.0)
+    monkeypatch.setattr(recorder, "LOOK_SHARE", np.inf)
+    X, y = random_data(11, n=60)
+    problem, K, seen = FORMULATIONS["svor"](y, N_RANKS, 300.0), RBF(0.5)(X, X), []
+    look_there = stages.Stages._look_there
+
+    def look(self, judged):
+        found = look_there(self, judged)
+        if self.at is not self._judged_at:
+            alpha = np.empty(len(problem.hinges))
+            alpha[:] = library.host(self.level.columns.flat(judged.alpha))
+            seen.append((found[0].gap, problem.certificate(alpha, K @ problem.beta(alpha)).gap))
+        return found
+
+    monkeypatch.setattr(stages.Stages, "_look_there", look)
+    device = "cuda" if DEVICE == "cuda" else "torch:cpu"
+    solve(problem, KernelMatrix.of(RBF(0.5), X, 200.0), ProximalNewton(device=device), Control(tol=1e-7))
+    for claimed, true in seen:
+        assert claimed == pytest.approx(true, rel=0.2, abs=1e-7)
+    assert seen
 
 
 @pytest.mark.parametrize("name", ["svor", "svorex", "svr-none"])

@@ -83,7 +83,7 @@ def test_looks_and_results_name_the_solver_that_works():
 def test_limits_hold_before_the_last_resort():
     X, y = random_data(0, n=100, n_features=5, n_ranks=3)
     few = fit(SVOR(kernel="linear", max_iter=1000), 1e3 * X, y).result_
-    assert (few.status, few.solver, few.n_iter) == ("max_iter", "gcd", 1000)
+    assert (few.status, few.solver, few.n_iter) == ("max_iter", "block", 1000)
     stopped = fit(SVOR(kernel="linear", callback=lambda look: True, time_limit=1e-9), 1e3 * X, y).result_
     assert stopped.status == "time_limit"
     named = fit(SVOR(kernel="linear", solver="gcd", max_iter=120_000), 1e3 * X, y).result_

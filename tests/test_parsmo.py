@@ -43,7 +43,7 @@ def assert_same_steps(problem: Problem, X: np.ndarray, solver: ParsmoLight, cach
 
 TWINS = {
     "svorim": {2: [1, 3], 4: [1, 3], 8: [1]},
-    "svorex": {2: [1, 3], 4: [3, 18]},
+    "svorex": {2: [1, 3], 4: [3, 5]},
     "shashua_levin": {2: [1, 2], 4: [1, 3], 8: [1]},
     "svorim-random": {4: [2, 3]},
     "svc-free": {4: [1, 2], 8: [2]},
@@ -57,16 +57,16 @@ CACHED_TWINS = {
 }
 
 COARSE_TWINS = {  # by epsilon
-    "svorim": {0.05: [1, 4], 0.2: [1, 8]},
+    "svorim": {0.05: [1, 4], 0.2: [8, 9]},
     "svorex": {0.05: [2, 6], 0.2: [6, 8]},
     "svc-free": {0.05: [2, 5], 0.2: [1, 2]},
-    "svr-free": {0.05: [1, 5], 0.2: [1, 7]},
+    "svr-free": {0.05: [5, 8], 0.2: [1, 7]},
 }
 COARSE_CACHED_TWINS = {
     "svorim": {0.05: [1, 5], 0.2: [8]},
     "svorex": {0.2: [4]},
-    "svc-free": {0.05: [2, 5], 0.2: [1, 2]},
-    "svr-free": {0.05: [1, 5], 0.2: [1, 7]},
+    "svc-free": {0.05: [5, 6], 0.2: [1, 2]},
+    "svr-free": {0.05: [5, 15], 0.2: [3, 7]},
 }
 LOOSE_TWINS = {  # by rows in the cache; 0: "light"
     "svorim": {0: [1, 3], 10: [1, 3]},

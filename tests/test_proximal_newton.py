@@ -1,5 +1,6 @@
 """The proximal Newton method: every formulation against the oracle, ways to solve systems, levels, limits, torch."""
 
+import math
 import time
 from dataclasses import replace
 
@@ -12,8 +13,9 @@ from ordsvm import NPSVOR, SVC, SVOR, SVORIM, InteriorPoint, ProximalNewton, cer
 from ordsvm.array_library import NumpyLibrary
 from ordsvm.kernels import RBF, KernelMatrix, Laplacian, Linear, Polynomial, Precomputed
 from ordsvm.problem import Hinges
-from ordsvm.solvers import Control, solve
-from ordsvm.solvers.kernel.proximal_newton import proximal_newton
+from ordsvm.solvers import Control, recorder, solve
+from ordsvm.solvers.kernel.proof_time import ProofTime
+from ordsvm.solvers.kernel.proximal_newton import proximal_newton, stages
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from tests.cases import FORMULATIONS, N_RANKS, random_data
@@ -222,6 +224,73 @@ def test_no_hinges_and_no_kernel():
 def test_unknown_devices(device):
     with pytest.raises(ValueError, match="device="):
         ProximalNewton(device=device)
+
+
+@pytest.mark.parametrize("name", ["svor", "redsvm-squared", "svr-penalised", "svr-none", "svc-none"])
+def test_looks_where_the_variables_are_prove_what_the_problem_does(name, monkeypatch):
+    monkeypatch.setattr(recorder, "LOOK_INTERVAL", 0.0)
+    monkeypatch.setattr(recorder, "LOOK_SHARE", math.inf)
+    X, y = random_data(11, n=40)
+    problem, seen = FORMULATIONS[name](y, N_RANKS, 5.0), []
+    look_there = stages.Stages._look_there
+
+    def look(self, judged):
+        found = look_there(self, judged)
+        self.put(judged)
+        seen.append((found, self.method.run.current_look()))
+        return found
+
+    monkeypatch.setattr(stages.Stages, "_look_there", look)
+    solve(problem, matrix_of(X), ProximalNewton(), Control(tol=1e-6))
+    assert len(seen) > 3
+    for (found, n_support), (expected, expected_support) in seen:
+        assert n_support == expected_support
+        for part in ("primal", "dual", "gap", "violation", "thresholds", "dual_thresholds"):
+            if getattr(expected, part) is not None:
+                np.testing.assert_allclose(getattr(found, part), getattr(expected, part), rtol=1e-7, atol=1e-7)
+
+
+def test_the_time_of_the_proof_is_told_by_the_present_variables(monkeypatch):
+    monkeypatch.setattr(recorder, "LOOK_INTERVAL", 0.0)
+    monkeypatch.setattr(recorder, "LOOK_SHARE", math.inf)
+    seen = []
+    monkeypatch.setattr(ProofTime, "seconds", lambda self, beta: float(seen.append(np.count_nonzero(beta)) or 0.0))
+    X, y = random_data(11, n=40)
+    solve(formulations.svor(y, N_RANKS, 5.0), matrix_of(X), ProximalNewton(), Control(tol=1e-6, time_limit=60.0))
+    assert len(seen) > 3
+    assert min(seen) > 0
+
+
+def test_what_has_been_found_is_kept_where_memory_ends(monkeypatch):
+    X, y = random_data(11, n=300)
+    started, stages_begun = [], []
+    start, go_on = proximal_newton.Method._start, stages.Stages._next
+
+    def begun(self):
+        started.append(np.count_nonzero(self.run.alpha))
+        return start(self)
+
+    def out_of_memory(self, *arguments):
+        stages_begun.append(len(started))
+        if len(stages_begun) == 3:
+            raise MemoryError
+        go_on(self, *arguments)
+
+    monkeypatch.setattr(proximal_newton.Method, "_start", begun)
+    monkeypatch.setattr(stages.Stages, "_next", out_of_memory)
+    found = solve(formulations.svor(y, N_RANKS, 5.0), matrix_of(X), ProximalNewton(), Control(tol=1e-4)).result
+    assert found.converged
+    assert started[0] == 0
+    assert started[1] > 0
+
+
+def test_the_first_look_waits_where_it_is_expensive():
+    now = time.perf_counter()
+    looks = recorder.Recorder(ProximalNewton(), Control())
+    looks.expect(1.0)
+    assert looks._next_look >= now + 1.0 / recorder.LOOK_SHARE
+    looks.expect(0.0)
+    assert looks._next_look >= now + 1.0 / recorder.LOOK_SHARE
 
 
 # Parts

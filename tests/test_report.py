@@ -139,6 +139,22 @@ def test_a_page_of_a_calibrated_model_has_every_section_and_is_light():
     assert "plotly" not in page.lower()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_training_search_and_two_features_are_drawn():
+    X, y = random_data(0, n=240, n_features=2, n_ranks=3, noise=0.3)
+    looked = SVOR(C=1e8, solver="gcd", time_limit=0.6, callback=lambda look: False)
+    model, predictions = evaluated(looked, pd.DataFrame(X, columns=["a", "b"]), y)
+    grid = {"C": np.array([1.0, 10.0, 1.0, 10.0]), "gamma": np.array([0.1, 0.1, 1.0, 1.0])}
+    model.about_["tuning"] = {
+        "tried": grid, "score": np.arange(4) / 10, "stage": np.ones(4), "metric": "mae", "folds": 5
+    }  # fmt: skip
+    page = report_page(model, model.machine_, "Charts", predictions, seconds=0.0)
+    training = ["Relative gap and violation over the seconds", "Thresholds over the seconds"]
+    others = ["Mean mae by C and gamma", "Predicted labels over two features", "C 10, gamma 1: mae 0.3000"]
+    assert [words for words in training + others if words not in page] == []
+    assert len(model.machine_.result_.history) > 1
+
+
 def test_missing_cells_are_a_dash():
     """ "nan" stood for a missing text."""
     assert [short_cell(cell) for cell in (None, np.nan, pd.NA, pd.NaT, "nan", 1.25)] == [

@@ -67,7 +67,9 @@ def test_only_auto_decides_what_auto_is(file):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_few_classes_lie_between_a_model_and_scikit_learn(model):
-    between = [kind for kind in model.__mro__[1:] if kind.__module__.startswith("ordsvm")]
+    stand_in = "CallbackSupportMixin"  # for a class of scikit-learn, before 1.9
+    own = [kind for kind in model.__mro__[1:] if kind.__module__.startswith("ordsvm")]
+    between = [kind for kind in own if kind.__name__ != stand_in]
     assert len(between) <= MOST_CLASSES_BETWEEN, [kind.__name__ for kind in between]
 
 

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+BARE = ROOT / "build" / "bare"
 MAX_BYTES = 3 << 20
 SLICE = ("certify", "labels", "output", "predictors", "problem", "thresholds")  # tests of some seconds
 NEEDS = ("pytest", "hypothesis", "clarabel", "polars")  # of these tests; pyproject.toml repeats them for cibuildwheel
@@ -58,23 +59,32 @@ def check(wheel: Path) -> None:
         raise SystemExit(f"A wheel of {size:,} bytes is larger than {MAX_BYTES:,}.")
 
 
+def install_and_demonstrate(wheel: Path, python: str) -> float:
+    """Seconds of `pip install` and `ordsvm demo` in BARE, without a compiler; it is installed twice, so that the second
+    time, which is measured, shows what a warm cache gives."""
+    for _ in range(2):
+        shutil.rmtree(BARE, ignore_errors=True)
+        run(python, "-m", "venv", BARE)
+        start = time.monotonic()
+        install(f"{wheel}[cli]")
+    run(BARE / "bin" / "ordsvm", "demo", env=bare_environment(), cwd=BARE)
+    return time.monotonic() - start
+
+
+def install(*packages: str) -> None:
+    command = [BARE / "bin" / "python", "-m", "pip", "install", "-q", "--only-binary", ":all:"]
+    run(*command, *packages, env=bare_environment())
+
+
+def bare_environment() -> dict[str, str]:
+    return os.environ | {"PATH": str(BARE / "bin"), "CC": "/bin/false", "CXX": "/bin/false"}
+
+
 def use_without_compiler(wheel: Path, python: str) -> None:
-    """In an environment of its own; installed twice, so that the second time shows what a warm cache gives."""
-    environment = ROOT / "build" / "bare"
-    shutil.rmtree(environment, ignore_errors=True)
-    programs = environment / "bin"
-    bare = os.environ | {"PATH": str(programs), "CC": "/bin/false", "CXX": "/bin/false"}
-    install = [programs / "python", "-m", "pip", "install", "-q", "--only-binary", ":all:"]
-    run(python, "-m", "venv", environment)
-    run(*install, f"{wheel}[cli]", *NEEDS, env=bare)
-    shutil.rmtree(environment)
-    run(python, "-m", "venv", environment)
-    start = time.monotonic()
-    run(*install, f"{wheel}[cli]", env=bare)
-    run(programs / "ordsvm", "demo", env=bare, cwd=environment)
-    print(f"Installed and demonstrated in {time.monotonic() - start:.1f} s.", flush=True)
-    run(*install, *NEEDS, env=bare)
-    run(programs / "python", Path(__file__), "--installed", env=bare, cwd=environment)
+    """The demo and a slice of the tests in an environment of their own."""
+    print(f"Installed and demonstrated in {install_and_demonstrate(wheel, python):.1f} s.", flush=True)
+    install(*NEEDS)
+    run(BARE / "bin" / "python", Path(__file__), "--installed", env=bare_environment(), cwd=BARE)
 
 
 def use_installed() -> None:

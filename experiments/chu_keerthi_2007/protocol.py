@@ -99,13 +99,14 @@ def _score(model: Any, X: Any, y: Any, metric: str, n_ranks: int) -> float:
     return -errors(model, X, y, n_ranks)[metric]
 
 
-def errors_on_grid(method: str, part: Part, grid: Mapping[str, Sequence[Any]], folds: Any) -> list[Outcome]:
+def errors_on_grid(
+    method: str, part: Part, grid: Mapping[str, Sequence[Any]], folds: Any, device: str | None = None
+) -> list[Outcome]:
     """Both errors of every point of the grid, each on every fold."""
     scorers = {metric: partial(_score, metric=metric, n_ranks=part.n_ranks) for metric in METRICS}
-    search = OrdinalSearchCV(
-        machine(method), dict(grid), scoring=scorers, cv=folds, refit=False, memory_limit=MEMORY, error_score="raise"
-    ).fit(part.X, part.y)
-    table = search.cv_results_
+    how: dict[str, Any] = {"memory_limit": MEMORY, "device": device, "error_score": "raise"}
+    search = OrdinalSearchCV(machine(method), dict(grid), scoring=scorers, cv=folds, refit=False, **how)
+    table = search.fit(part.X, part.y).cv_results_
     return [
         {"point": point} | {m: [-float(table[f"split{k}_test_{m}"][place]) for k in range(len(folds))] for m in METRICS}
         for place, point in enumerate(table["params"])
@@ -170,3 +171,9 @@ def search_part(name: str, bins: int, method: str, grid: Mapping[str, Sequence[f
     """One fold and one column of a grid, on the first partition."""
     training, _ = partition(name, bins, 0)
     return {"errors": errors_on_grid(method, training, grid, folds_of(training, 0)[fold : fold + 1])}
+
+
+def search_column(name: str, bins: int, method: str, grid: Mapping[str, Sequence[float]], device: str) -> Outcome:
+    """All folds of one column of a grid, on the first partition: a device trains them side by side."""
+    training, _ = partition(name, bins, 0)
+    return {"errors": errors_on_grid(method, training, grid, folds_of(training, 0), device), "device": device}

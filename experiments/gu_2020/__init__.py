@@ -1,5 +1,5 @@
 """Gu et al., "Solving large-scale SVOR with asynchronous parallel coordinate descent algorithms", 2020."""
 
-from experiments.gu_2020 import figures, steps, threads
+from experiments.gu_2020 import figures, large, path, steps, threads
 
-ITEMS = steps.ITEMS | figures.BOXES | figures.CURVES | threads.ITEMS
+ITEMS = steps.ITEMS | path.ITEMS | figures.BOXES | figures.CURVES | threads.ITEMS | large.ITEMS

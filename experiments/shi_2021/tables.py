@@ -12,7 +12,7 @@ from experiments import drawing, from_benchmarks
 from experiments.from_benchmarks import as_cells
 from experiments.items import Item, Outcome, Records, Scope, Unit
 from experiments.results import expected
-from experiments.shi_2021 import kernel, linear, splits
+from experiments.shi_2021 import kernel, linear, plane, splits
 from experiments.shi_2021.linear import COSTS, METHODS
 from experiments.shi_2021.texts import DATA, SETS
 from experiments.sides import identity
@@ -250,6 +250,7 @@ ITEMS = {
     "table3_linear": kernel.LINEAR_ITEM,
     "table4": Item("Four linear methods on the whole sets", trial_units, table4),
     "table5": Item("Training seconds at the tuned C", trial_units, TABLE5),
+    "figure3": plane.ITEM,
     "figure4": from_benchmarks.item("DCD-1 and DCD-2", "dcd", lambda rows: as_cells(rows, "rank 3")),
     "figure5": Item("MAE, MSE, time and support vectors by epsilon", figure5_units, figure5, draw5),
     "figure6": Item("Confusion of four methods", trial_units, figure6),

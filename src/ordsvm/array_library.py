@@ -204,6 +204,8 @@ class NumpyLibrary:
         return np.linalg.inv(lower)
 
     def solve_factored(self, lower: Array, right: Array) -> Array:
+        if right.size == 0:  # which SciPy before 1.14 refuses
+            return right
         return scipy.linalg.cho_solve((lower, True), right, check_finite=False)
 
     def free_memory(self) -> float:

@@ -108,7 +108,7 @@ TEST(block_reports_after_as_many_steps_as_asked_for) {
 
 TEST(block_can_be_interrupted_in_the_middle_of_a_round) {
   Random random(76);
-  const Data data(random, 400, 2, 4, 3.0);
+  const Data data(random, 1500, 2, 4, 3.0);  // so many that no processor is done before the first look at the clock
   const Space space(rbf, data);
   const HingeTable table = implicit_table(data, Treatment::penalized, 1e6);
   Monitor stopped([](Index, Index) { return false; }, [](double tol, double) { return tol; }, [] { return true; });
@@ -276,6 +276,44 @@ TEST(blocks_of_k_and_products_agree_with_the_formula) {
         check_blocks(space, *source, rows, {1});
       }
   });
+}
+
+TEST(what_two_long_rows_have_in_common_is_computed_once) {
+  const Index n = 330, d = 340, portion = 140;
+  Random random(81);
+  const StopCheck never = [] { return false; };
+  for (const double density : {1.0, 0.9}) {
+    const std::vector<double> x = samples_of(random, n * d, density, false);
+    const Sparse sparse(x, n, d);
+    for (const Kernel& kernel : {kernels[0], kernels[1], kernels[2], kernels[6]})
+      for (const bool as_csr : {false, true}) {
+        const check::Context here("kernel " + std::to_string(static_cast<int>(kernel.kind)) +
+                                  ", density = " + std::to_string(density) + (as_csr ? ", sparse" : ""));
+        Space space(kernel, x, n, d);
+        if (as_csr) space.rows = make_rows(kernel, sparse.view());
+        RowCache<float> cache(*space.rows, sizeof(float) * n * n);
+        ThreadPool pool(2);
+        const auto row_blocks = block::make_row_blocks<float>(cache, pool);
+        for (Index begin = 0; begin < n; begin += portion) {
+          std::vector<Index> some;  // neither in order nor side by side
+          for (Index i = std::min(begin + portion, n) - 1; i >= begin; --i) some.push_back(i * 101 % n);
+          std::vector<double> weight(some.size(), 0.5), out(n, 1.0);
+          CHECK(row_blocks->add_product(some, weight, out, never));
+          for (Index i = 0; i < n; ++i) {
+            double expected = 1.0, scale = 1.0;
+            for (const Index j : some) {
+              expected += 0.5 * space.matrix[j * n + i];
+              scale = std::max(scale, std::abs(space.matrix[j * n + i]));
+            }
+            CHECK(std::abs(out[i] - expected) <= 1e-4 * scale);
+          }
+        }
+        const double first = portion * n, second = portion * (n - portion),
+                     last = (n - 2 * portion) * (n - 2 * portion);
+        const double spared = 64 * 64;  // of the two tiles that a portion fills, with each other
+        CHECK(row_blocks->values_computed() == first + second + last - 2 * spared);
+      }
+  }
 }
 
 TEST(blocks_of_rows_keep_those_that_were_asked_for_last) {

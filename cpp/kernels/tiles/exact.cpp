@@ -42,7 +42,7 @@ class ExactProduct {
 
   /// Rows begin .. end - 1 of the support vectors against all tiles that have not met them.
   bool meet(Index begin, Index end, const StopCheck& stop_check) {
-    const PackedRows<double> rows = samples_.pack(support_.subspan(begin, end - begin));
+    const PackedRows<double> rows = samples_.pack(support_.subspan(begin, end - begin), false);
     const Index first = begin / width_of_tile;  // earlier tiles have had their rows' values from these
     const Index n_tiles = n_support_tiles_ + samples_.tiles_for(static_cast<Index>(others_.size()));
     std::vector<std::vector<double>> row_sums(n_groups, std::vector<double>(end - begin, 0.0));

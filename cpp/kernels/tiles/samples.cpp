@@ -10,47 +10,9 @@
 namespace ordsvm::tiles {
 namespace {
 
-constexpr double max_sparse_density = 0.4;  // share of features that are not 0: from here on a dense row is as fast
-constexpr double max_sparse_density_with_norms = 0.65;  // the same where norms serve as well as differences
-constexpr Index transposed_at_once = 8;                 // dense samples: a line of a cache is written at a time
+constexpr Index transposed_at_once = 8;  // dense samples: a line of a cache is written at a time
 
 }  // namespace
-
-Form form_of(const Features& features) {
-  if (features.density < (features.norms_serve() ? max_sparse_density_with_norms : max_sparse_density))
-    return Form::sparse;
-  const bool squares = reduction_of(features.kernel.kind) == simd::Reduction::squared_distance;
-  return squares && features.norms_serve() ? Form::norms : Form::differences;
-}
-
-std::optional<Index> longest_binary_row(const RowSource& source) {
-  const Index n_columns = source.features()->n_columns;
-  std::vector<SampleIndex> columns(n_columns);
-  std::vector<double> values(n_columns);
-  Index most = 0;
-  for (Index i = 0; i < source.size(); ++i) {
-    const Index count = source.nonzeros(i, columns.data(), values.data());
-    Index ones = 0;
-    for (Index p = 0; p < count; ++p) {
-      if (values[p] != 0.0 && values[p] != 1.0) return std::nullopt;
-      ones += values[p] == 1.0;
-    }
-    if (ones >= max_lookup_size) return std::nullopt;
-    most = std::max(most, ones);
-  }
-  return most;
-}
-
-bool fits_tiles(const RowSource& source) {
-  constexpr Index max_tile_bytes = 1 << 19;  // bytes
-  const auto features = source.features();
-  return features && (features->density >= max_sparse_density ||
-                      features->n_columns * lanes<float> * static_cast<Index>(sizeof(float)) <= max_tile_bytes);
-}
-
-double row_length(const Features& features) {
-  return features.n_columns * (form_of(features) == Form::sparse ? features.density : 1.0);
-}
 
 template <class T>
 TiledSamples<T>::TiledSamples(const RowSource& source, ThreadPool& pool, bool keep)
@@ -155,32 +117,53 @@ void TiledSamples<T>::read(Index i, Scratch<T>& scratch, Use use) const {
 }
 
 template <class T>
-PackedRows<T> TiledSamples<T>::pack(std::span<const Index> samples) const {
+PackedRows<T> TiledSamples<T>::pack(std::span<const Index> samples, bool alone) const {
   PackedRows<T> rows;
   rows.form = form_;
   rows.count = static_cast<Index>(samples.size());
   rows.n_features = features_.n_columns;
-  const bool lists = form_ == Form::sparse || form_ == Form::binary;
-  if (lists)
-    rows.starts.push_back(0);
+  if (form_ == Form::sparse || form_ == Form::binary)
+    pack_lists(samples, rows);
   else
-    rows.values.assign(samples.size() * features_.n_columns, T(0));
+    pack_dense(samples, rows, alone);
+  return rows;
+}
+
+template <class T>
+void TiledSamples<T>::pack_lists(std::span<const Index> samples, PackedRows<T>& rows) const {
   Scratch<T> own = scratch();
-  for (Index r = 0; r < rows.count; ++r) {
-    T* const dense = rows.values.data() + r * features_.n_columns;
+  rows.starts.push_back(0);
+  for (const Index i : samples) {
     double norm = 0.0;
-    read(samples[r], own, [&](Index column, T value) {
+    read(i, own, [&](Index column, T value) {
       norm += part_of_norm(value);
-      if (lists) rows.columns.push_back(static_cast<SampleIndex>(column));
-      if (form_ == Form::sparse)
-        rows.values.push_back(value);
-      else if (!lists)
-        dense[column] = value;
+      rows.columns.push_back(static_cast<SampleIndex>(column));
+      if (form_ == Form::sparse) rows.values.push_back(value);
     });
     rows.norm.push_back(static_cast<T>(norm));
-    if (lists) rows.starts.push_back(static_cast<Index>(rows.columns.size()));
+    rows.starts.push_back(static_cast<Index>(rows.columns.size()));
   }
-  return rows;
+}
+
+template <class T>
+void TiledSamples<T>::pack_dense(std::span<const Index> samples, PackedRows<T>& rows, bool alone) const {
+  constexpr std::size_t min_values_for_threads = 1 << 17;
+  rows.values.assign(samples.size() * features_.n_columns, T(0));
+  rows.norm.resize(samples.size());
+  const int n_tasks = alone || rows.values.size() < min_values_for_threads ? 1 : pool_.n_tasks();
+  pool_.run(n_tasks, [&](int task, int) {
+    Scratch<T> own = scratch();
+    const Share share(rows.count, task, n_tasks);
+    for (Index r = share.begin; r < share.end; ++r) {
+      T* const dense = rows.values.data() + r * features_.n_columns;
+      double norm = 0.0;
+      read(samples[r], own, [&](Index column, T value) {
+        norm += part_of_norm(value);
+        dense[column] = value;
+      });
+      rows.norm[r] = static_cast<T>(norm);
+    }
+  });
 }
 
 /// Tile t of `space` from samples number(0) .. number(count - 1).
@@ -206,6 +189,7 @@ void TiledSamples<T>::fill(Index count, Number number, Scratch<T>& scratch, Tile
 template <class T>
 template <class Number>
 void TiledSamples<T>::fill_dense(Index count, Number number, Scratch<T>& scratch, T* values, T* norms) const {
+  if (keeps_) return gather_dense(count, number, values, norms);
   const Index n_columns = features_.n_columns;
   for (Index first = 0; first < count; first += transposed_at_once) {
     const Index some = std::min(transposed_at_once, count - first);
@@ -221,6 +205,21 @@ void TiledSamples<T>::fill_dense(Index count, Number number, Scratch<T>& scratch
     for (Index column = 0; column < n_columns; ++column)
       for (Index s = 0; s < some; ++s) values[column * lanes<T> + first + s] = scratch.rows[s * n_columns + column];
   }
+}
+
+/// From tiles that are kept: a feature of all samples at a time, as neighbours lie in the same lines of memory.
+template <class T>
+template <class Number>
+void TiledSamples<T>::gather_dense(Index count, Number number, T* values, T* norms) const {
+  const T* from[lanes<T>];
+  for (Index lane = 0; lane < count; ++lane) {
+    const Tile<T> tile = view(kept_, number(lane) / lanes<T>);
+    const Index place = number(lane) % lanes<T>;
+    from[lane] = tile.values + place;
+    norms[lane] = tile.norm[place];
+  }
+  for (Index at = 0; at < features_.n_columns * lanes<T>; at += lanes<T>)
+    for (Index lane = 0; lane < count; ++lane) values[at + lane] = from[lane][at];
 }
 
 /// A distance is |x| + |y|, less 2 for each feature in common.

@@ -1,18 +1,15 @@
 // Samples as tiles and as packed rows, from a source of kernel rows that has features.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "kernels/row_source.hpp"
-#include "kernels/tiles/tiles.hpp"
+#include "kernels/tiles/form.hpp"
 #include "parallel/thread_pool.hpp"
 
 namespace ordsvm::tiles {
-
-inline constexpr double min_kept_row_length = 24.0;  // features from which on a row is kept, not made again
 
 /// Memory of tiles, one after another, so that no vector of them lies across two lines of a cache.
 template <class T>
@@ -48,7 +45,8 @@ class TiledSamples {
   /// One for each of `count` threads.
   std::vector<Scratch<T>> scratches(int count) const;
 
-  PackedRows<T> pack(std::span<const Index> samples) const;
+  /// `alone`: by the calling thread only.
+  PackedRows<T> pack(std::span<const Index> samples, bool alone = true) const;
   /// The tile of these samples, at most as many as there are lanes.
   Tile<T> tile(std::span<const Index> samples, Scratch<T>& scratch) const;
   /// Tile t of all samples.
@@ -59,12 +57,16 @@ class TiledSamples {
   void make_lookup(Index longest);
   TileSpace<T> space(Index n_tiles) const;
   Tile<T> view(const TileSpace<T>& space, Index t) const;
+  void pack_lists(std::span<const Index> samples, PackedRows<T>& rows) const;
+  void pack_dense(std::span<const Index> samples, PackedRows<T>& rows, bool alone) const;
   template <class Use>
   void read(Index i, Scratch<T>& scratch, Use use) const;
   template <class Number>
   void fill(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const;
   template <class Number>
   void fill_dense(Index count, Number number, Scratch<T>& scratch, T* values, T* norms) const;
+  template <class Number>
+  void gather_dense(Index count, Number number, T* values, T* norms) const;
   template <class Number>
   void fill_binary(Index count, Number number, Scratch<T>& scratch, TileSpace<T>& space, Index t) const;
 
@@ -77,19 +79,6 @@ class TiledSamples {
   bool keeps_ = false;
   PackedRows<T> rows_;  // all rows, where not all features are stored and tiles are kept
 };
-
-/// Whether K is made from tiles: the source must have features, and where rows are sparse a tile, most of which is not
-/// read, must fit into a cache.
-bool fits_tiles(const RowSource& source);
-
-/// The form of samples, but for those of binary features.
-Form form_of(const Features& features);
-
-/// The largest number of ones in a sample, if all features are 0 or 1, and there are few enough ones for a lookup.
-std::optional<Index> longest_binary_row(const RowSource& source);
-
-/// How many features of a row cost something.
-double row_length(const Features& features);
 
 extern template class TiledSamples<float>;
 extern template class TiledSamples<double>;

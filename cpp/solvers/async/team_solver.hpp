@@ -35,6 +35,9 @@ class TeamSolver {
 
   Outcome run(const Limits& limits, Monitor& monitor) {
     Finish<T> finish(limits.tol, hinges_.n_samples, monitor);
+    // A start that is a solution is left alone: threads work to less than tol, and would step from it.
+    if (const double exact = optimality(); exact <= finish.tol())
+      if (const auto end = finish.decide(exact)) return outcome(*end);
     for (Index round = std::max<Index>(100 * hinges_.n_samples, 200000); finish.tol() >= min_tol<T>; round *= 2) {
       const Index before = steps_;
       const bool quiet = work(finish.aim(), std::min(limits.max_steps, steps_ + round), monitor);

@@ -38,7 +38,7 @@ class FusedRowBlocks : public RowBlocks<T> {
   }
 
   bool remake(std::span<const Index> samples, T* out, Index stride, bool alone) override {
-    return tiles::row_length(samples_.features()) <= tiles::min_kept_row_length &&
+    return tiles::row_length(samples_.features()) <= tiles::max_remade_row_length &&
            fill_block(samples, samples, out, stride, [] { return false; }, alone);
   }
   double values_computed() const override { return values_computed_; }
@@ -47,7 +47,7 @@ class FusedRowBlocks : public RowBlocks<T> {
   /// use(tile, packed rows, first sample of the tile, how many samples it has) for all tiles of all samples.
   template <class Use>
   bool meet_all(std::span<const Index> rows, Use use, const StopCheck& stop_check) {
-    const PackedRows<T> packed = samples_.pack(rows);
+    const PackedRows<T> packed = samples_.pack(rows, false);
     const Index n = samples_.size();
     values_computed_ += static_cast<double>(rows.size()) * n;
     return over_tiles(samples_.n_tiles(), pool_.n_tasks(), stop_check, [&](Index t, Scratch<T>& scratch) {
@@ -55,13 +55,25 @@ class FusedRowBlocks : public RowBlocks<T> {
     });
   }
 
+  /// use(tile, packed rows, where in `columns` the tile begins, its samples) for tiles of these samples.
+  template <class Use>
+  bool meet(std::span<const Index> rows, std::span<const Index> columns, Use use, const StopCheck& stop_check) {
+    const PackedRows<T> packed = samples_.pack(rows, false);
+    const Index n = static_cast<Index>(columns.size());
+    const int n_tasks = 8 * pool_.n_tasks();  // tiles may differ in how many rows they meet
+    return over_tiles(TiledSamples<T>::tiles_for(n), n_tasks, stop_check, [&](Index t, Scratch<T>& scratch) {
+      const auto some = columns.subspan(t * lanes<T>, std::min(lanes<T>, n - t * lanes<T>));
+      use(samples_.tile(some, scratch), packed, t * lanes<T>, some);
+    });
+  }
+
   /// out = K[np.ix_(rows, columns)]
   bool fill_block(std::span<const Index> rows, std::span<const Index> columns, T* out, Index stride,
                   const StopCheck& stop_check, bool alone = false) {
     constexpr std::size_t min_values_for_threads = 1 << 15;  // values: ten microseconds
-    const PackedRows<T> packed = samples_.pack(rows);
     const Index n = static_cast<Index>(columns.size());
     const int n_tasks = alone || rows.size() * columns.size() < min_values_for_threads ? 1 : pool_.n_tasks();
+    const PackedRows<T> packed = samples_.pack(rows, n_tasks == 1);
     return over_tiles(TiledSamples<T>::tiles_for(n), n_tasks, stop_check, [&](Index t, Scratch<T>& scratch) {
       const Index begin = t * lanes<T>;
       const Tile<T> tile = samples_.tile(columns.subspan(begin, std::min(lanes<T>, n - begin)), scratch);

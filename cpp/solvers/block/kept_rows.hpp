@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "kernels/row_cache.hpp"
@@ -49,6 +50,36 @@ class KeptRows {
   }
 
   void keep(Index i, std::unique_ptr<T[]> row) { cache_.add(i, std::move(row)); }
+
+  /// to[r][j] = K[rows[r], j] for all samples j whose rows are there, K being symmetric; returns the other samples.
+  /// `rows` ascend, so that what is read lies in the order of memory.
+  std::vector<Index> mirror(std::span<const Index> rows, std::span<const std::unique_ptr<T[]>> to) const {
+    constexpr Index width = 64;         // columns: a few whole lines of memory are written at a time
+    constexpr std::size_t chunk = 256;  // rows: what is read for them stays in the second-level cache
+    const int n_tasks = 4 * pool_.n_tasks();
+    pool_.run(n_tasks, [&](int task, int) {
+      const Share share((n_ + width - 1) / width, task, n_tasks);
+      for (Index c = share.begin; c < share.end; ++c) {
+        std::vector<std::pair<Index, const T*>> there;
+        for (Index j = c * width; j < std::min(n_, (c + 1) * width); ++j)
+          if (const T* row = cache_.find(j)) there.emplace_back(j, row);
+        if (there.empty()) continue;
+        for (std::size_t begin = 0; begin < rows.size(); begin += chunk) {
+          const std::size_t end = std::min(begin + chunk, rows.size());
+          for (const auto& [j, row] : there)
+            for (Index at = rows[begin]; at <= rows[end - 1]; at += 64 / sizeof(T)) __builtin_prefetch(row + at);
+          for (std::size_t r = begin; r < end; ++r) {
+            T* const out = to[r].get();
+            for (const auto& [j, row] : there) out[j] = row[rows[r]];
+          }
+        }
+      }
+    });
+    std::vector<Index> others;
+    for (Index j = 0; j < n_; ++j)
+      if (cache_.find(j) == nullptr) others.push_back(j);
+    return others;
+  }
 
   /// score += weight @ K[rows] for rows that are there, so many samples at a time that their scores stay in the
   /// first-level cache.

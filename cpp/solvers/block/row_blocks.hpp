@@ -32,7 +32,9 @@ class RowBlocks {
 /// The fastest way for this source of rows. By measurement:
 /// - A value computed costs 0.25 ns and 0.022 ns for every feature of a row (AVX-512, 3.7 GHz); one that is read from
 ///   memory 0.5 ns. So rows of up to two dozen features are never kept.
-/// - Rows that are longer are kept in `cache`, first come, first served.
+/// - Rows that are longer are kept in `cache`, first come, first served. To gather K of a small set from a working set
+///   whose K is larger than a cache reads a line of memory for a value: it takes as long as to make values of 64 to 100
+///   features.
 /// - Where the source has nothing but rows, or tiles would not fit into a cache, whole rows are computed and kept.
 /// Tiles are made once where they take at most a quarter of the cache's budget, else whenever they are needed.
 template <class T>

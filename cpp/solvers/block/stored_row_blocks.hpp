@@ -1,6 +1,8 @@
-// K from tiles, with rows kept within the capacity of a cache: they are expensive, and samples are used again.
+// K from tiles, with rows kept within the capacity of a cache: they are expensive, and samples are used again. A value
+// of K is computed once for both of its samples where copying it is faster.
 #pragma once
 
+#include <iterator>
 #include <vector>
 
 #include "solvers/block/fused_row_blocks.hpp"
@@ -45,32 +47,69 @@ class StoredRowBlocks final : public FusedRowBlocks<T> {
  private:
   static constexpr Index max_samples_per_member = 8;
 
-  /// Computes those of these rows that are not in the cache, as far as they fit.
+  /// Whether values are made slower than copied from rows that are there. By measurement: 0.02 ns a feature against 1 ns,
+  /// and 0.7 ns for every four bytes that are read for one value, at most a line of memory.
+  bool copies_pay(std::size_t n_rows) const {
+    constexpr double line = 64 / sizeof(float);
+    const double read = std::min(line, static_cast<double>(n_) / static_cast<double>(n_rows));
+    return 0.02 * tiles::row_length(this->samples_.features()) > 1.0 + 0.7 * read;
+  }
+
+  /// Computes those of these rows that are not in the cache, as far as they fit. Their values with samples whose rows
+  /// are there are copied from these where that is faster.
   bool store(std::span<const Index> rows, const StopCheck& stop_check) {
-    const std::vector<Index> missing = kept_.wanted(rows);
+    std::vector<Index> missing = kept_.wanted(rows);
+    std::sort(missing.begin(), missing.end());
     const std::size_t part = this->samples_.rows_at_a_time();
     for (std::size_t begin = 0; begin < missing.size(); begin += part) {
       const auto some = std::span<const Index>(missing).subspan(begin, std::min(part, missing.size() - begin));
       std::vector<std::unique_ptr<T[]>> made(some.size());
       for (auto& row : made) row.reset(new T[n_]);
-      const auto fill = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index count) {
-        fill_rows(tile, packed, first, count, made);
-      };
-      if (!this->meet_all(some, fill, stop_check)) return false;
+      if (!make(some, made, stop_check)) return false;
       for (std::size_t r = 0; r < some.size(); ++r) kept_.keep(some[r], std::move(made[r]));
     }
     return true;
   }
 
-  /// made[r][first:first + count] = K[row r, tile], a few rows at a time.
-  void fill_rows(const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index count,
-                 std::span<const std::unique_ptr<T[]>> made) const {
+  /// made[r] = K[rows[r]]
+  bool make(std::span<const Index> rows, std::span<const std::unique_ptr<T[]>> made, const StopCheck& stop_check) {
+    if (copies_pay(rows.size())) return mirror(rows, made, stop_check);
+    const auto fill = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, Index count) {
+      fill_rows(tile, packed, 0, [&](Index r, const T* values) { std::copy_n(values, count, made[r].get() + first); });
+    };
+    return this->meet_all(rows, fill, stop_check);
+  }
+
+  /// The same, rows being in ascending order: columns of samples whose rows are there come from these. Of the others the
+  /// rows' own come first, as far as they fill tiles: of such a tile and rows before it nothing is made, as these have
+  /// met it as a tile.
+  bool mirror(std::span<const Index> rows, std::span<const std::unique_ptr<T[]>> made, const StopCheck& stop_check) {
+    const Index n_own = static_cast<Index>(rows.size()) / lanes<T> * lanes<T>;
+    const auto own = rows.first(n_own);
+    const std::vector<Index> others = kept_.mirror(rows, made);
+    std::vector<Index> columns(own.begin(), own.end());
+    std::set_difference(others.begin(), others.end(), own.begin(), own.end(), std::back_inserter(columns));
+    this->values_computed_ += static_cast<double>(rows.size()) * columns.size() - 0.5 * n_own * (n_own - lanes<T>);
+    const auto fill = [&](const Tile<T>& tile, const PackedRows<T>& packed, Index first, std::span<const Index> some) {
+      const bool is_own = first < n_own;
+      fill_rows(tile, packed, is_own ? first : 0, [&](Index r, const T* values) {
+        for (std::size_t lane = 0; lane < some.size(); ++lane) made[r][some[lane]] = values[lane];
+        if (is_own && first + lanes<T> <= r && r < n_own)
+          for (Index lane = 0; lane < lanes<T>; ++lane) made[first + lane][rows[r]] = values[lane];
+      });
+    };
+    return this->meet(rows, columns, fill, stop_check);
+  }
+
+  /// use(r, K[row r, lanes of the tile]) for rows from `first` on, a few at a time.
+  template <class Use>
+  void fill_rows(const Tile<T>& tile, const PackedRows<T>& packed, Index first, Use use) const {
     constexpr Index at_a_time = 32;
     T values[at_a_time * lanes<T>];
-    for (Index begin = 0; begin < packed.count; begin += at_a_time) {
+    for (Index begin = first; begin < packed.count; begin += at_a_time) {
       const Index end = std::min(begin + at_a_time, packed.count);
       tiles::fill_values(this->samples_.kernel(), tile, packed, begin, end, values, lanes<T>);
-      for (Index r = begin; r < end; ++r) std::copy_n(values + (r - begin) * lanes<T>, count, made[r].get() + first);
+      for (Index r = begin; r < end; ++r) use(r, values + (r - begin) * lanes<T>);
     }
   }
 

@@ -29,7 +29,7 @@ template <class Kernel>
 class Solver {
  public:
   Solver(const Kernel& kernel, const Hinges& hinges, const Variables& variables, double tol, double newton_start,
-         Monitor& monitor, Looks* looks = nullptr)
+         Monitor& monitor, Looks* looks = nullptr, Index steps_before = 0)
       : kernel_(kernel),
         hinges_(hinges),
         variables_(variables),
@@ -37,7 +37,8 @@ class Solver {
         aim_(tol),
         newton_start_(newton_start),
         monitor_(monitor),
-        looks_(looks) {}
+        looks_(looks),
+        steps_before_(steps_before) {}
 
   Fit run() {
     bool rounded = kernel_.largest() < 1e30;
@@ -64,7 +65,7 @@ class Solver {
   template <class T>
   End work() {
     Steps<T, Kernel> steps(kernel_, hinges_, variables_);
-    const End end = steps.run(aim_, newton_start_, {monitor_, looks_, fit_.steps});
+    const End end = steps.run(aim_, newton_start_, {monitor_, looks_, steps_before_ + fit_.steps});
     fit_.steps += steps.done();
     fit_.violation = steps.violation();
     return end;
@@ -76,6 +77,7 @@ class Solver {
   double tol_, aim_, newton_start_;
   Monitor& monitor_;
   Looks* looks_;
+  Index steps_before_;  // that earlier calls have taken, or that the start is taken to have cost
   Fit fit_;
 };
 

@@ -62,7 +62,7 @@ class Steps {
       const Index before = done_;
       for (double now = tier_.rank(balance_); now > aim; now = tier_.rank(balance_)) {
         progress_.see(now, done_ + set_overhead_steps * sets_++);
-        if (waits && now <= newton_start && newton_pays(now, tol)) return settle(), End::hands_over;
+        if (waits && now <= newton_start && newton_pays(now, tol, watch.steps_before)) return settle(), End::hands_over;
         if (watch.looks != nullptr && watch.looks->due()) watch.looks->take(look(watch.steps_before));
         if (watch.monitor.stop_now(done_, 0)) return settle(), End::stopped;
         if (stalled(aim) || !(is_whole_ ? work(aim) : work_off(now, tol))) break;
@@ -96,10 +96,10 @@ class Steps {
   }
 
   /// Products are cheap with all of K in memory.
-  bool newton_pays(double violation, double tol) const {
+  bool newton_pays(double violation, double tol, Index steps_before) const {
     const Index free = tier_.count_free_samples();
     const double products = 4e-3 * static_cast<double>(hinges_.n_samples * free);
-    return block::newton_pays(done_, progress_.work_without_progress(), violation, tol, free, products);
+    return block::newton_pays(steps_before + done_, progress_.work_without_progress(), violation, tol, free, products);
   }
 
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.

@@ -23,7 +23,8 @@ from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.wide_system import WIDE
 
-SMALL_PROBLEM = 200  # hinges up to which GCD and SMO are as fast as Block
+SMALL_PROBLEM = 50  # hinges up to which GCD and SMO are as fast as Block, or faster
+FEW_SPARSE = 200  # hinges of sparse samples up to which kernel values are as fast as weights of features
 SMALL_TASK = 2000  # hinges of a problem that one thread solves as soon as several would
 LAST_RESORT_SAMPLES = 3000  # up to which it ends within seconds, in 300 MB
 NORMS = 2000  # rows that stand for all where a mean norm is taken
@@ -228,29 +229,39 @@ def auto(work: Work) -> Any:
     that the rules are the same for all processors.
 
     Milliseconds of whole fits by Block / by the other one (GCD for SVOR, else SMO) at tol = 1e-3 on two cores with
-    AVX-512, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never takes more than 1.22 times what
+    AVX-512, γ = 0.5; `python -m benchmarks auto` has more data, where the choice never takes more than 1.25 times what
     the best would:
 
                     n = 100      n = 400      n = 1500      n = 5000
         california_housing, 8 features, C = 1
-        SVOR        2.1 / 2.2    3.5 / 6.4    14 / 41       55 / 385
-        SVORIM      2.0 / 1.9    3.3 / 3.9    12 / 17       53 / 134
-        SVOREX      2.1 / 1.9    3.3 / 3.1    10 / 14       46 / 101
-        SVC         1.6 / 1.6    2.4 / 2.0    8.3 / 7.0     22 / 47
-        SVR         1.6 / 1.4    2.7 / 3.1    10 / 20       52 / 197
+        SVOR        1.5 / 1.9    3.5 / 6.4    14 / 41       55 / 385
+        SVORIM      1.6 / 1.6    3.3 / 3.9    12 / 17       53 / 134
+        SVOREX      2.2 / 2.1    3.3 / 3.1    10 / 14       46 / 101
+        SVC         1.4 / 1.2    2.4 / 2.0    8.3 / 7.0     22 / 47
+        SVR         1.3 / 1.3    2.7 / 3.1    10 / 20       52 / 197
         C = 100
-        SVOR        2.9 / 6.2    11 / 73      52 / 1109     401 / 19718
-        SVORIM      2.5 / 2.8    10 / 14      51 / 197      373 / 4117
-        SVOREX      2.7 / 2.8    13 / 14      63 / 133      446 / 2647
-        SVC         1.7 / 1.5    3.2 / 3.6    19 / 25       111 / 297
-        SVR         2.0 / 2.1    8.6 / 23     81 / 479      1224 / 7658
+        SVOR        2.0 / 6.0    11 / 73      52 / 1109     401 / 19718
+        SVORIM      2.0 / 2.4    10 / 14      51 / 197      373 / 4117
+        SVOREX      2.5 / 2.8    13 / 14      63 / 133      446 / 2647
+        SVC         1.5 / 1.4    3.2 / 3.6    19 / 25       111 / 297
+        SVR         1.7 / 1.8    8.6 / 23     81 / 479      1224 / 7658
         treebank, 8569 sparse features, C = 100
-        SVOR        3.0 / 6.8    9.3 / 46     50 / 418      747 / 4593
-        SVORIM      3.1 / 3.5    9.8 / 13     45 / 103      692 / 1130
-        SVC         2.3 / 2.1    5.6 / 6.4    37 / 53       559 / 530
+        SVOR        3.1 / 6.9    9.3 / 46     50 / 418      747 / 4593
+        SVORIM      3.0 / 3.5    9.8 / 13     45 / 103      692 / 1130
+        SVC         2.6 / 2.3    5.6 / 6.4    37 / 53       559 / 530
         california_housing, a callable kernel, C = 1
-        SVORIM      6.7 / 40     15 / 149     65 / 543      391 / 2036
-        SVC         5.7 / 30     13 / 100     53 / 303      267 / 1013
+        SVORIM      7.1 / 43     15 / 149     65 / 543      391 / 2036
+        SVC         6.1 / 31     13 / 100     53 / 303      267 / 1013
+
+    SVR of few rows, γ = 1 / columns (two hinges a row):
+
+                              n = 50       n = 75       n = 100      n = 200
+        california, C = 1     1.2 / 1.1    1.1 / 1.1    1.3 / 1.2    1.4 / 1.5
+        C = 10                1.1 / 1.1    1.3 / 1.5    1.4 / 1.5    1.8 / 2.5
+        C = 100               1.3 / 1.5    1.8 / 2.5    2.3 / 4.4    3.4 / 8.5
+        abalone, C = 1        1.2 / 1.1    1.2 / 1.2    1.3 / 1.2    1.5 / 1.5
+        C = 10                1.3 / 1.2    1.2 / 1.2    1.2 / 1.4    1.5 / 2.3
+        C = 100               1.4 / 1.7    1.6 / 2.1    1.8 / 3.2    2.7 / 6.6
 
     LinearSVOR to 1e-3, milliseconds of one thread by LinearInteriorPoint / by RankDCD, at most 8000 rows, dense and
     standardised; x: gap above 0.1 after 1000 passes. `python -m benchmarks tall` has whole sets and all machines:
@@ -334,5 +345,5 @@ def _device_of(work: Work) -> str:
 
 def _keeps_weights(work: Work) -> bool:
     can = isinstance(work.kernel, Linear) and work.treatment is Treatment.PENALIZED and work.by_rank
-    is_sparse = work.is_sparse and work.n_hinges > SMALL_PROBLEM  # fewer hinges have a last resort, and are as fast
+    is_sparse = work.is_sparse and work.n_hinges > FEW_SPARSE  # fewer have a last resort, and are as fast
     return can and not work.validates and (is_sparse or work.n_samples > MANY_SAMPLES)

@@ -51,7 +51,7 @@ class Control:
     n_threads : int, default=1
         Threads of the solver.
     report_every : int, default=0
-        Steps between two looks; 0: they come every fifth of a second.
+        Steps between two looks; 0: they come every fifth of a second, or as seldom as their own time demands.
     monitor : ValidationMonitor or None, default=None
         Follows the errors on validation samples.
     last_resort : callable or None, default=None

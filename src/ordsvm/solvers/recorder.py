@@ -103,6 +103,10 @@ class Recorder:
         self.report_every = steps
         self._next_step = steps if first is None else first
 
+    def expect(self, seconds: float) -> None:
+        """A look will take so long: the first one by the clock waits until that is a small share of the time too."""
+        self._next_look = max(self._next_look, self.started + seconds / LOOK_SHARE)
+
     def hand_over(self, solver: Any) -> None:
         """Another solver goes on: looks and result are its own from now on."""
         self._solver, self.status = solver, "converged"

@@ -22,7 +22,8 @@ class DeviceMatrix(KernelMatrix):
         self.__dict__.update(matrix.__dict__)
         self._library, self._products, self._order = library, products, order
         roundings = products.roundings()
-        self.roundings = self.roundings if roundings is None else max(self.roundings, roundings)
+        if roundings is not None and not roundings <= self.roundings:  # NaN where samples are beyond float64
+            self.roundings = roundings
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ on the device.
@@ -41,11 +42,10 @@ class DeviceMatrix(KernelMatrix):
         """
         weights = beta[self._order]
         support = np.flatnonzero(weights)
-        columns = self._products.rows(self._library.index(support))
-        rows = self._products.first(len(beta))
         score = np.empty(len(beta))
         with self._library.current():
-            made = self._products.exact_product(rows, columns, self._library.array(weights[support]))
+            which, values = self._library.index(support), self._library.array(weights[support])
+            made = self._products.scores(len(beta), which, values, exact=True)
             score[self._order] = self._library.host(made)
         return score
 
@@ -67,7 +67,7 @@ class TensorMatrix(KernelMatrix):
         self.largest = 1.0 if isinstance(kernel, RBF | Laplacian) else self._largest(kernel, samples)
         check_largest(self.largest)
         self.fits_float = self.largest < LARGEST_FLOAT_VALUE
-        self._roundings = 4.0 + math.sqrt(samples.shape[1])  # as many as the core makes (cpp/kernels/tiles)
+        self.roundings = 4.0 + math.sqrt(samples.shape[1])  # as many as the core makes (cpp/kernels/tiles)
         self._caches = {}
 
     @staticmethod

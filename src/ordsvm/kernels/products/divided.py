@@ -39,6 +39,7 @@ class DividedProducts(TorchProducts):
     def __init__(self, parts: Sequence[TorchProducts]) -> None:
         super().__init__(parts[0].library)
         self._parts = parts
+        self._first: dict[int, DividedRows] = {}
 
     def roundings(self) -> float | None:
         return self._parts[0].roundings()
@@ -47,7 +48,10 @@ class DividedProducts(TorchProducts):
         return DividedRows(self._parts, which, len(which))
 
     def first(self, size: int) -> Any:
-        return DividedRows(self._parts, slice(0, size), size)
+        """Kept, since all scores of a level are about the same."""
+        if size not in self._first:
+            self._first = {size: DividedRows(self._parts, slice(0, size), size)}
+        return self._first[size]
 
     def product(self, rows: Any, columns: Any, values: Array) -> Array:
         return self._divided("product", rows, columns, values)

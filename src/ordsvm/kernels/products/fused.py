@@ -25,7 +25,12 @@ FEATURES_AT_A_TIME = 64  # where there are more
 CHUNK = 4096  # columns summed in float32
 LARGEST_HALF = 1000.0  # to which features are scaled: products of two stay within float16's range of precision
 LEAST_SQUARE = 8192  # samples of a square part of K from which on only half of it is computed
+MOST_IN_DOUBLE = 64  # features of which large tiles of float64 fit into the shared memory of all GPUs
+LARGE_SHARE = 0.15  # of all samples, from which on those that have moved are a square part of their own
 BLOCKS_WANTED = 132 * 16  # programs that fill a GPU
+LOG2_E = tl.constexpr(math.log2(math.e))
+LEAST_EXPONENT = tl.constexpr(-1000.0)  # of 2, below which a value stands for 0
+ROUNDER = tl.constexpr(1.5 * 2.0**52)  # a number so large that the last bits of sums with it are whole numbers
 
 
 @triton.jit
@@ -52,6 +57,31 @@ def _add_products(sums, x_high, x_low, y_high, y_low):
     sums = tl.dot(x_high, y_high, sums)
     sums = tl.dot(x_high, y_low, sums)
     return tl.dot(x_low, y_high, sums)
+
+
+@triton.jit
+def _exp(x):
+    """exp(min(x, 0)) in float64, with a relative error of about (1 + |x|) 2⁻⁵²; NaN stays NaN.
+
+    2^t is 2^[t] times the polynomial of degree 11 that is nearest to 2^f for |f| ≤ 1/2, relative error 3e-18. The whole
+    number [t] is in the last bits of t + ROUNDER, and goes to the exponent by an addition of integers.
+    """
+    t = tl.minimum(tl.maximum(x * LOG2_E, LEAST_EXPONENT), 0.0)
+    rounded = t + ROUNDER
+    f = t - (rounded - ROUNDER)
+    p = 4.4558179083360645e-10 * f + 7.074194297288521e-09
+    p = p * f + 1.0178057087733941e-07
+    p = p * f + 1.3215432535912375e-06
+    p = p * f + 1.5252733841556773e-05
+    p = p * f + 0.00015403530463724353
+    p = p * f + 0.001333355814640647
+    p = p * f + 0.009618129107587256
+    p = p * f + 0.055504108664821625
+    p = p * f + 0.24022650695910158
+    p = p * f + 0.6931471805599453
+    p = p * f + 1.0
+    bits = p.to(tl.int64, bitcast=True) + (rounded.to(tl.int64, bitcast=True) << 52)
+    return tl.where(x == x, bits.to(tl.float64, bitcast=True), x)
 
 
 @triton.jit(do_not_specialize=["n_rows", "n_columns"])
@@ -159,7 +189,7 @@ def _gaussian_exact(
                 inner = tl.dot(x2, y, inner, out_dtype=tl.float64)
         y_norm = tl.load(Y_NORM + j, mask=column_there, other=0.0)
         v = tl.load(V + j, mask=column_there, other=0.0)
-        total += tl.exp(tl.minimum(inner - x_norm[:, None] - y_norm[None, :], 0.0)) * v[None, :]
+        total += _exp(inner - x_norm[:, None] - y_norm[None, :]) * v[None, :]
     tl.atomic_add(OUT + i, tl.sum(total, 1), mask=row_there)
 
 
@@ -185,6 +215,7 @@ class FusedGaussianProducts(GaussianProducts):
         padded = self._second if self._wide else self._first + self._second
         self._padded = torch.nn.functional.pad(self.samples[:, :-1], (0, padded - n_features))
         self._norm = -self.samples[:, -1].contiguous()
+        self._is_narrow = padded <= MOST_IN_DOUBLE
         self._by_differences = n_features <= FEW_FEATURES
         self.kind = n_features if self._by_differences else (self._first, self._second, self._wide)
         if self._by_differences:
@@ -242,18 +273,40 @@ class FusedGaussianProducts(GaussianProducts):
                 ROWS=128, COLUMNS=32, num_warps=4, num_stages=4,
             )  # fmt: skip
 
+    def scores(self, size: int, which: Array, values: Array, exact: bool = False) -> Array:
+        """Those among themselves by half of their values; the others need all of theirs."""
+        has_squares = self._is_narrow if exact else not (self._wide or self._by_differences)
+        if len(which) < max(LEAST_SQUARE, LARGE_SHARE * size) or not has_squares:
+            return super().scores(size, which, values, exact)
+        others = torch.ones(size, dtype=torch.bool, device=which.device)
+        others[which] = False
+        rest, columns = torch.nonzero(others)[:, 0], self.rows(which)
+        product = self.exact_product if exact else self.product
+        out = self.library.zeros(size)
+        out[rest] = product(self.rows(rest), columns, values)
+        out[which] = product(columns, columns, values)
+        return out
+
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array:
         out = self.library.zeros(rows.size)
         if columns.size == 0 or rows.size == 0:
             return out
+        if rows is columns and rows.size >= LEAST_SQUARE and self._is_narrow:
+            from ordsvm.kernels.products.fused_square import add_exact_square_product
+
+            self.n_values += rows.size * (rows.size + 1) // 2
+            x, x_norm = self._padded[rows.which], self._norm[rows.which]
+            add_exact_square_product(x, x_norm, values, out, (self._first, self._second))
+            return out
         self.n_values += rows.size * columns.size
         x, x_norm = self._padded[rows.which], self._norm[rows.which]
         y, y_norm = self._padded[columns.which], self._norm[columns.which]
-        grid, chunk = _grid(rows.size, columns.size, 64, 16 * CHUNK, 32)
+        row_tile, column_tile = (128, 16) if self._is_narrow else (64, 32)
+        grid, chunk = _grid(rows.size, columns.size, row_tile, 16 * CHUNK, column_tile)
         _gaussian_exact[grid](
             x, x_norm, y, y_norm, values, out, rows.size, columns.size, chunk,
             FIRST=min(16, self._first) if self._wide else self._first, SECOND=self._second, WIDE=self._wide,
-            ROWS=64, COLUMNS=32, num_warps=4, num_stages=2,
+            ROWS=row_tile, COLUMNS=column_tile, num_warps=4, num_stages=2,
         )  # fmt: skip
         return out
 

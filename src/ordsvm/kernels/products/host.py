@@ -34,6 +34,9 @@ class KernelProducts(Protocol):
     def exact_product(self, rows: Any, columns: Any, values: Array) -> Array:
         """`product` in float64 throughout."""
 
+    def scores(self, size: int, which: Array, values: Array, exact: bool = False) -> Array:
+        """Scores of the first `size` samples for weights of some of them; `exact`: in float64 throughout."""
+
     def part(self, rows: Array, columns: Array) -> Array:
         """K[rows, columns] in float64."""
 
@@ -73,6 +76,9 @@ class HostProducts:
 
     def add_product(self, rows: Ints, columns: Ints, values: Array, out: Array) -> None:
         out += self.product(rows, columns, values)
+
+    def scores(self, size: int, which: Array, values: Array, exact: bool = False) -> Array:
+        return self.product(self.first(size), which, values)
 
     def part(self, rows: Ints, columns: Ints) -> Array:
         self.n_values += len(rows) * len(columns)

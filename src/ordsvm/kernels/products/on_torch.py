@@ -54,6 +54,10 @@ class TorchProducts(ABC):
         """`product`, added to `out`."""
         out += self.product(rows, columns, values)
 
+    def scores(self, size: int, which: Array, values: Array, exact: bool = False) -> Array:
+        product = self.exact_product if exact else self.product
+        return product(self.first(size), self.rows(which), values)
+
     @abstractmethod
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array: ...
 
@@ -134,7 +138,7 @@ class GaussianProducts(TiledProducts):
 
     def roundings(self) -> float:
         """Exponents are differences of numbers up to max ‖x‖², each a sum over the features."""
-        return 8.0 + (self.samples.shape[1] + 4.0) * 4.0 * float(-self.samples[:, -1].min())
+        return 8.0 + (self.samples.shape[1] + 6.0) * 4.0 * float(-self.samples[:, -1].min())
 
     def values(self, rows: Array, columns: Array) -> Array:
         exponent = rows[:, :-1] @ columns[:, :-1].T

@@ -14,13 +14,15 @@ from ordsvm._typing import Floats, Labels
 from ordsvm.kernels.full_kernel import FullKernelMatrix
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.kernel.block.block import NEWTON_NEXT_VIOLATION, newton_start_violation
-from ordsvm.solvers.kernel.block.newton import Point, newton
+from ordsvm.solvers.kernel.block.attempts import Attempts, Costs, steps_of_start
+from ordsvm.solvers.kernel.block.newton import Point
 from ordsvm.solvers.kernel.run import core_hinges
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import Solution
 
-MOST_ATTEMPTS = 10  # of Newton's method, and at the gap of ordered thresholds
+MOST_ATTEMPTS = 30  # of Newton's method, and at the gap of ordered thresholds
+VALUE_MICROSECONDS = 1e-3  # of a kernel value, which comes from memory
+MATRIX_BYTES = 12  # a value, in both precisions: as much memory again may be taken for a while
 GOOD_START_GAP = 0.05  # relative gap of a start that is not compared with another one
 
 
@@ -55,14 +57,15 @@ class FullKernelPath:
         self._C = C
         self.problem = replace(self.problem, hinges=replace(self.problem.hinges, cap=C * self._cap))
         hinges, live, aim, steps = core_hinges(self.problem), self._live(), tol, 0
-        start_newton = newton_start_violation(self.problem)
+        attempts = Attempts(self.problem, tol, Costs(VALUE_MICROSECONDS, MATRIX_BYTES * len(self.full) ** 2))
         if other is not None and len(other) == len(self._alpha):
             self._compare(hinges, live, other, is_near)
+        before = steps_of_start(self._alpha)
         for _ in range(MOST_ATTEMPTS):
-            fit = self.full.solve(hinges, live, aim, start_newton)
+            fit = self.full.solve(hinges, live, aim, attempts.start, before + steps)
             steps += fit.steps
             if fit.hands_over:
-                start_newton = NEWTON_NEXT_VIOLATION * min(start_newton, self._jump(aim))
+                self._jump(attempts, aim, before + steps)
                 continue
             if not fit.converged:
                 return None
@@ -72,14 +75,16 @@ class FullKernelPath:
             aim *= 0.5 * tol / proof.relative_gap
         return None
 
-    def _jump(self, tol: float) -> float:
-        """Moves to the result of Newton's method, if it has one. Returns the violation afterwards."""
-        point = newton(self.problem, FullKernelMatrix(self.full), Point(self._alpha.copy(), self.scores().copy()), tol)
-        if point is not None:
-            self._alpha[:], self._score[: len(self.full)] = point.alpha, point.score
-            if self.problem.treatment is Treatment.PENALIZED:
-                self._threshold[:] = -self.problem.gamma(self._alpha)
-        return self.problem.violation(self._alpha, self.scores())
+    def _jump(self, attempts: Attempts, tol: float, steps: int) -> None:
+        """Moves to the result of Newton's method, if it has one."""
+        matrix, start = FullKernelMatrix(self.full), Point(self._alpha.copy(), self.scores().copy())
+        methods = attempts.methods(self._alpha, self.problem.violation(self._alpha, self.scores()), steps)
+        results = (method(self.problem, matrix, start, tol, 1, lambda: False) for method in methods)
+        point = next((found for found in results if found is not None), start)
+        self._alpha[:], self._score[: len(self.full)] = point.alpha, point.score
+        if self.problem.treatment is Treatment.PENALIZED:
+            self._threshold[:] = -self.problem.gamma(self._alpha)
+        attempts.note(methods, self.problem.violation(self._alpha, self.scores()))
 
     def scores(self) -> Floats:
         """Of all samples."""

@@ -190,14 +190,18 @@ class Run:
     def report_every(self) -> int:
         return self.recorder.report_every
 
-    def report(self, steps: int, kernel_rows: int) -> bool:
-        """Called by a running solver about twenty times a second; True stops it."""
+    def report(self, steps: int, kernel_rows: int, look: Callable[[], tuple[Certificate, int]] | None = None) -> bool:
+        """Called by a running solver about twenty times a second; True stops it.
+
+        look: for a solver whose variables are not here, makes the proof and counts the support vectors.
+        """
         self.count(steps, kernel_rows)
         if self._proof_time is not None:
             self.recorder.reserved = self._proof_time.seconds(self.problem.beta(self.alpha))
         if not self.out_of_time() and self.recorder.look_is_due(self.n_iter):
             began = time.perf_counter()
-            self.recorder.look(self._current_proof(), self._counts(), self.alpha, began)
+            proof, n_support = self.current_look() if look is None else look()
+            self.recorder.look(proof, self._counts(n_support), self.alpha, began)
         keeper = self.control.keeper
         if keeper is not None and keeper.due():
             keeper.keep(self._state())
@@ -301,7 +305,8 @@ class Run:
             self.control.keeper.finish(self._state())
         if self.control.monitor is not None:
             if recorder.status not in ("callback", "early_stopping"):  # a look was the end
-                recorder.last_look(self._current_proof(), self._counts(), self.alpha)
+                proof, n_support = self.current_look()
+                recorder.last_look(proof, self._counts(n_support), self.alpha)
             best = self.control.monitor.best
             if recorder.status not in ("converged", "precision") and best is not None:
                 recorder.best_look, self.alpha[:] = best
@@ -384,8 +389,11 @@ class Run:
         """What the variables of a running solver prove, up to the rounding of float32 rows."""
         return self.problem.certificate(self.alpha, self.score if self.scores_follow else self._current_scores())
 
-    def _counts(self) -> Counts:
-        n_support = int(np.count_nonzero(self.problem.beta(self.alpha)))
+    def current_look(self) -> tuple[Certificate, int]:
+        """What the variables prove, and the number of support vectors."""
+        return self._current_proof(), int(np.count_nonzero(self.problem.beta(self.alpha)))
+
+    def _counts(self, n_support: int) -> Counts:
         return Counts(self.n_iter, self.kernel_rows, n_support, int(self.active[0]))
 
     def _current_scores(self) -> Floats:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,28 +9,15 @@ import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm.checks import PRECISIONS, Precision, check_count, check_option, usable_threads
-from ordsvm.problem import Problem, Treatment
+from ordsvm.problem import Treatment
 from ordsvm.solvers.blas import blas_threads
-from ordsvm.solvers.kernel.block.damped_newton import damped_newton
-from ordsvm.solvers.kernel.block.newton import Matrix, Point, Stop, newton
+from ordsvm.solvers.kernel.block.attempts import Attempts, Costs, Method, steps_of_start
+from ordsvm.solvers.kernel.block.newton import Point, newton
 from ordsvm.solvers.kernel.run import Run
 
 LONG_ROW = 30  # features from which on K of a working set takes longer to be made again than to be read
 MOST_WHOLE = 8192  # samples that are one working set where rows are long
-NEWTON_START_VIOLATION = 0.05  # as a share of the spread of sign·offset over the hinges
-NEWTON_NEXT_VIOLATION = 0.2  # for another attempt, as a share of where the last one began or led
-NEXT_AFTER_STEPS = 0.4  # the same where the damped method may take over
-DAMPED_START = 14.0  # of damped_newton.py, as a multiple of the violation from which newton.py is tried
-NEXT_LOOK = 0.3  # share of the violation from which the damped method is considered again
-ROUNDING = 1.5  # by which the violation of float32 scores may be smaller than that of exact ones
-STEPS_OF_A_START = 3  # a hinge: what a given start counts as
-MATRICES = 4  # of the samples with free hinges: there are more of these on the way
-LEAST_GAIN = 2.0  # time that steps are expected to take, by one thread, over that of the damped method
-LEAST_GAIN_AFTER_PLAIN = 1.5  # the same where the plain one fails: steps are then more than is expected
-LEAST_STEP = 2000.0  # microseconds that a Newton step takes however few samples there are
 MANY_FEATURES = 100.0  # of a row, where they are not known
-
-Method = Callable[[Problem, Matrix, Point, float, int, Stop], Point | None]
 
 
 @dataclass(frozen=True)
@@ -136,48 +122,26 @@ class BlockFromNewton(Block):
         super().solve(run)
 
 
-def newton_start_violation(problem: Problem) -> float:
-    """The violation from which Newton's method may take over, where the core expects it to end sooner than steps.
-
-    It is in proportion to the spread of sign·offset, the scores at which losses vanish, as violations are.
-    """
-    level = problem.hinges.sign * problem.hinges.offset
-    apart = level - level.sum() / len(level)  # np.std takes five times as long for a small table
-    return NEWTON_START_VIOLATION * (float(np.sqrt((apart * apart).sum() / len(level))) or float(np.abs(level).mean()))
-
-
-def steps_of_start(run: Run) -> int:
-    """What a given start is taken to have cost; the cost of the rest is estimated from it."""
-    return STEPS_OF_A_START * len(run.alpha) if run.alpha.any() else 0
-
-
 class Jumps:
-    """Attempts at Newton's method; `start` is the violation from which on the core may leave off for the next one."""
+    """Attempts at Newton's method on a run; `start` is the violation from which on the core may leave off for the next
+    one."""
 
     def __init__(self, run: Run, n_threads: int) -> None:
         self._run, self._n_threads = run, n_threads
-        self.steps_before = steps_of_start(run)
-        self._plain = newton_start_violation(run.problem)
-        self._damped = 0.0 if run.problem.treatment is Treatment.ORDERED else DAMPED_START * self._plain
-        self.start = max(self._plain, self._damped)
+        self.steps_before = steps_of_start(run.alpha)
+        costs = Costs(2e-4 * (10.0 + _features(run)), run.matrix.budget)
+        self._attempts = Attempts(run.problem, run.control.tol, costs)
+
+    @property
+    def start(self) -> float:
+        return self._attempts.start
 
     def jump(self) -> None:
         """Moves the run to the result of Newton's method, if it has one, and lowers the start."""
         run = self._run
         violation = run.problem.violation(run.alpha, run.score)
-        n_free = self._count_free_samples()
-        plain = violation <= ROUNDING * self._plain
-        gain = LEAST_GAIN_AFTER_PLAIN if plain else LEAST_GAIN
-        damped = violation <= ROUNDING * self._damped and self._damped_pays(violation, n_free, gain)
-        if plain or damped:
-            violation = self.move([newton] * plain + [damped_newton] * damped)
-        if plain:
-            share = NEXT_AFTER_STEPS if self._damped > 0.0 else NEWTON_NEXT_VIOLATION
-            self._plain = share * min(self._plain, violation)
-        if damped:
-            self._damped = NEWTON_NEXT_VIOLATION * min(self._damped, violation)
-        start = max(self._plain, min(self._damped, NEXT_LOOK * violation))
-        self.start = start if start < self.start else NEXT_LOOK * self.start
+        methods = self._attempts.methods(run.alpha, violation, self.steps_before + run.n_iter)
+        self._attempts.note(methods, self.move(methods) if methods else violation)
 
     def move(self, methods: Sequence[Method]) -> float:
         """To the result of the first method that has one. Returns the violation afterwards."""
@@ -190,27 +154,6 @@ class Jumps:
             point = next((found for found in results if found is not None), start)
         run.move_to(point.alpha, point.score)
         return run.problem.violation(run.alpha, run.score)
-
-    def _count_free_samples(self) -> int:
-        h, alpha = self._run.problem.hinges, self._run.alpha
-        return len(np.unique(h.sample[(alpha > 0.0) & (alpha < h.cap)]))
-
-    def _damped_pays(self, violation: float, n_free: int, gain: float) -> bool:
-        """Whether the damped method is expected to end well before steps on pairs do; costs are in microseconds.
-
-        By measurement on ten data sets it takes 12 Newton steps from a twentieth of the spread and 8 for every factor
-        of e above, of n·z kernel values and z² operations a threshold, where z samples are free. Every factor of e by
-        which the violation is to fall takes nearly half of the steps on pairs so far, which take the longer, the more
-        thresholds there are.
-        """
-        run, problem = self._run, self._run.problem
-        if n_free == 0 or violation <= run.control.tol or MATRICES * 8 * n_free**2 > run.matrix.budget:
-            return False
-        n_steps = 12.0 + 8.0 * max(0.0, math.log(violation / newton_start_violation(problem)))
-        values = 2e-4 * (10.0 + _features(run)) * problem.n_samples * n_free
-        cost = n_steps * (LEAST_STEP + values + 8e-4 * problem.n_thresholds * n_free**2)
-        left = 0.45 * (self.steps_before + run.n_iter) * math.log(violation / run.control.tol)
-        return left * (0.35 + 0.07 * problem.n_thresholds) > gain * cost
 
 
 def _features(run: Run) -> float:

@@ -47,12 +47,14 @@ class Columns:
         n_thresholds = 0 if problem.treatment is Treatment.NONE else problem.n_thresholds
         member = ((kinds % problem.n_thresholds)[:, np.newaxis] == np.arange(n_thresholds)).astype(np.float64)
 
-        def table(values: Floats) -> Array:
-            full = np.zeros(problem.n_samples * n_columns)
-            full[place] = values
-            return library.array(full.reshape(problem.n_samples, n_columns))
+        place = library.index(place)
 
-        return cls(library, table(h.sign), table(h.offset), table(h.cap), member, library.index(place))
+        def table(values: Floats) -> Array:
+            full = library.zeros(problem.n_samples * n_columns)
+            full[place] = library.array(values)
+            return full.reshape(problem.n_samples, n_columns)
+
+        return cls(library, table(h.sign), table(h.offset), table(h.cap), member, place)
 
     def first(self, size: int, factor: float) -> Columns:
         """The first so many samples, with caps so many times as large."""

@@ -18,7 +18,8 @@ from ordsvm.kernels.products.divided import DividedProducts
 from ordsvm.kernels.products.fused import LEAST_SQUARE
 
 if TYPE_CHECKING:
-    from ordsvm.solvers.kernel.proximal_newton.newton_system import NewtonSystem, Preconditioner, Sizes, Step
+    from ordsvm.solvers.kernel.proximal_newton.newton_system import NewtonSystem, Sizes, Step
+    from ordsvm.solvers.kernel.proximal_newton.preconditioner import Preconditioner
 
 ROWS = 256
 EAGER = 2  # iterations of the first system of a kind, whose kernels may have to be compiled, before a graph is made

@@ -24,8 +24,9 @@ from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.kernels.products.host import KernelProducts
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
-from ordsvm.solvers.kernel.proximal_newton.newton_system import Accuracy, NewtonSystem, Nystroem, Step, Stop
+from ordsvm.solvers.kernel.proximal_newton.newton_system import Accuracy, NewtonSystem, Step, Stop
 from ordsvm.solvers.kernel.proximal_newton.passes import Iterate, Passes, PlainPasses, State
+from ordsvm.solvers.kernel.proximal_newton.preconditioner import Nystroem
 from ordsvm.solvers.kernel.proximal_newton.threshold_term import ThresholdTerm
 
 NO_RESIDUAL = 1e-9  # of β, as a share of the mean cap: such samples are where they should be
@@ -33,6 +34,7 @@ FULL_STEP_SLOPE = 0.3  # of the slope at the start: a whole step that leaves les
 MOST_SEARCHES = 14
 NO_DIFFERENCE = 1e-12  # of β, likewise: sums of α are rounded
 MOST_CORRECTED = 0.05  # share of the samples
+MOST_HALVINGS = 64  # of the range of a threshold
 
 
 class Direction(NamedTuple):
@@ -56,8 +58,13 @@ class Judged:
     score: Array
     b: Floats
     violation: float
-    relative_gap: float
+    primal: float
+    gap: float
     is_consistent: bool
+
+    @property
+    def relative_gap(self) -> float:
+        return self.gap / self.primal if self.primal > 0 else 0.0
 
 
 class Thresholds(NamedTuple):
@@ -93,7 +100,6 @@ class Level:
     ) -> None:
         self.library, self.products, self.columns, self.term = library, products, columns, term
         self.size = len(columns.cap)
-        self.rows = products.first(self.size)
         self.mean_cap = float(columns.cap.sum()) / max(1, int((columns.cap > 0).sum()))
         self.effort = effort
         self.passes = _passes(library, columns)
@@ -108,8 +114,7 @@ class Level:
 
     def scores(self, beta: Array, exact: bool = False) -> Array:
         support = self.library.places(beta != 0)
-        product = self.products.exact_product if exact else self.products.product
-        return product(self.rows, self.products.rows(support), beta[support])
+        return self.products.scores(self.size, support, beta[support], exact)
 
     # Newton's method
 
@@ -144,7 +149,7 @@ class Level:
         """What scores are, from `score` or 0, after a change of some β."""
         if len(samples) == 0:
             return self.library.zeros(self.size) if score is None else score
-        moved = self.products.product(self.rows, self.products.rows(samples), change)
+        moved = self.products.scores(self.size, samples, change)
         return moved if score is None else moved + score
 
     def _solve(self, system: NewtonSystem, step: Step, accuracy: Accuracy) -> Array:
@@ -203,9 +208,39 @@ class Level:
             change = beta - at.beta
             off = self.library.places(abs(change) > least)
             score = self._moved_by(off, change[off], score)
+        return self._judged(alpha, beta, score, b, is_consistent)
+
+    def with_own_scores(self, judged: Judged, at: Iterate) -> Judged:
+        """The same α with the scores of its β: those of an iterate, and what β differs by."""
+        score = at.score + self.scores(judged.beta - at.beta)
+        return self._judged(judged.alpha, judged.beta, score, judged.b, is_consistent=True)
+
+    def _judged(self, alpha: Array, beta: Array, score: Array, b: Floats, is_consistent: bool) -> Judged:
         gap, loss, product, violation = self.passes.proof(alpha, beta, score, b)
         primal = 0.5 * product + loss + (0.5 * float(b @ b) if self.term.is_penalised else 0.0)
-        return Judged(alpha, beta, score, b, violation, gap / primal if primal > 0 else 0.0, is_consistent)
+        return Judged(alpha, beta, score, b, violation, primal, gap, is_consistent)
+
+    def objective_and_gap(self, judged: Judged, b: Floats) -> tuple[float, float]:
+        """Of an α with other penalised thresholds than its own, −γ."""
+        gap, loss, product, _ = self.passes.proof(judged.alpha, judged.beta, judged.score, b)
+        return 0.5 * (product + float(b @ b)) + loss, gap + 0.5 * float((b - judged.b) @ (b - judged.b))
+
+    def best_thresholds(self, score: Array) -> Floats:
+        """Penalised thresholds that minimise the primal for these scores, as `Problem.best_thresholds`: b is where it
+        and the caps of hinges whose level f − s·o is below it add up to the caps of sign −1."""
+        columns, library, member = self.columns, self.library, self.columns.membership
+        levels, cap = score[:, None] - columns.sign * columns.offset, columns.cap
+
+        def caps(flags: Array) -> Array:
+            return (cap * library.number(flags)).sum(0) @ member
+
+        total, low = caps(columns.sign < 0), -caps(columns.sign > 0)
+        high = total
+        for _ in range(MOST_HALVINGS):
+            b = 0.5 * (low + high)
+            is_above = b + caps(levels < member @ b) > total
+            low, high = library.where(is_above, low, b), library.where(is_above, b, high)
+        return library.host(0.5 * (low + high))
 
 
 def _passes(library: ArrayLibrary, columns: Columns) -> Passes:

@@ -1,7 +1,6 @@
 """The linear system of a Newton step, (K_II + D + EE') x = q over the free samples I.
 
-Few samples: a Cholesky factor. Many: conjugate gradients, whose products make K anew, preconditioned by
-BB' + diag(residual) + D + EE' with BB' the Nyström approximation of K on randomly drawn samples.
+Few samples: a Cholesky factor. Many: conjugate gradients, whose products make K anew, with preconditioner.py.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ import numpy as np
 
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.kernels.products.host import KernelProducts
+from ordsvm.solvers.kernel.proximal_newton.preconditioner import NotSemidefinite, Nystroem, Preconditioner
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 
-JITTER = 1e-6  # on the diagonal of drawn samples, and the least residual, as a share of the largest value of K
-BLOCK = 16384  # rows at a time
-COLUMNS = 513  # of the core at a time: four times that are a usual rank with a few thresholds
 MOST_ITERATIONS = 200  # of conjugate gradients
 FEW_FREE = 30000  # samples up to which an iteration takes a GPU less time than its launches take the host
 LARGE = 12000  # samples from which on the matrix is factored in place
@@ -27,31 +24,6 @@ MOST_FACTORED = 45000  # samples up to which a system that these do not solve is
 MOST_FACTORED_ON_CPU = 10000
 
 Stop = Callable[[], object]  # raises an exception where the fit is to end
-
-
-class NotSemidefinite(FloatingPointError):
-    """The kernel has a negative eigenvalue."""
-
-
-class Nystroem:
-    """K ≈ BB' + diag(residual) over the first so many samples."""
-
-    def __init__(self, library: ArrayLibrary, products: KernelProducts, size: int, rank: int, seed: int) -> None:
-        drawn = library.permutation(size, seed)[: max(1, min(rank, size // 4))]
-        diagonal = products.diagonal(size)
-        jitter = JITTER * (float(diagonal.max()) or 1.0)
-        lower = library.cholesky(products.part(drawn, drawn) + jitter * library.eye(len(drawn)))
-        if lower is None:
-            raise NotSemidefinite
-        root = library.inverse_of_lower(lower)
-        self.factor = library.compact_zeros(size, len(drawn))  # filled in place: parts to be joined would take it twice
-        self.residual = library.zeros(size)
-        for i in range(0, size, BLOCK):
-            rows = library.span(i, min(i + BLOCK, size))
-            factor = products.part(rows, drawn) @ root.T
-            self.factor[i : i + BLOCK] = factor
-            left = diagonal[i : i + BLOCK] - (factor * factor).sum(1)
-            self.residual[i : i + BLOCK] = library.clip(left, jitter, math.inf)
 
 
 class Accuracy(NamedTuple):
@@ -142,56 +114,12 @@ class NewtonSystem:
             return gradients.x
 
     def _gradients(self, step: Step, nystroem: Nystroem) -> Gradients:
-        preconditioner = Preconditioner.of(self, nystroem)
+        preconditioner = Preconditioner.of(nystroem, self.free, self.diagonal, self.low_rank)
         if self.library.fuses:
             from ordsvm.solvers.kernel.proximal_newton.fused_gradients import FusedGradients
 
             return FusedGradients(self, step, preconditioner)
         return PlainGradients(self, step, preconditioner)
-
-
-class Preconditioner(NamedTuple):
-    """(BB' + EE' + diagonal)⁻¹ by the formula of Woodbury: `root` is the inverse of the lower factor of
-    I + [B E]'[B E]/diagonal."""
-
-    library: ArrayLibrary
-    factor: Array
-    low_rank: Array
-    diagonal: Array
-    root: Array
-
-    @classmethod
-    def of(cls, system: NewtonSystem, nystroem: Nystroem) -> Preconditioner:
-        library, low_rank = system.library, system.low_rank
-        factor = nystroem.factor[system.free]
-        diagonal = system.diagonal + nystroem.residual[system.free]
-        lower = library.cholesky(_core(library, factor, low_rank, diagonal))
-        if lower is None:
-            raise FloatingPointError("The preconditioner is not positive definite.")
-        return cls(library, factor, low_rank, diagonal, library.inverse_of_lower(lower))
-
-    def solve(self, values: Array) -> Array:
-        library, rank = self.library, self.factor.shape[1]
-        scaled = values / self.diagonal
-        small = library.array(self.factor.T @ library.compact(scaled))
-        w = self.root.T @ (self.root @ library.join([small, self.low_rank.T @ scaled]))
-        back = library.array(self.factor @ library.compact(w[:rank])) + self.low_rank @ w[rank:]
-        return scaled - back / self.diagonal
-
-
-def _core(library: ArrayLibrary, factor: Array, low_rank: Array, diagonal: Array) -> Array:
-    """I + [B E]'[B E]/diagonal; of it the lower triangle, in blocks of columns, and what comes with these."""
-    size = factor.shape[1] + low_rank.shape[1]
-    inner = library.eye(size)
-    for i in range(0, len(diagonal), BLOCK):
-        part = slice(i, i + BLOCK)
-        both = library.join([library.array(factor[part]), low_rank[part]], axis=1)
-        both /= library.root(diagonal[part])[:, None]
-        for begin in range(0, size, COLUMNS):
-            library.add_product(
-                inner[begin:, begin : begin + COLUMNS], both[:, begin:].T, both[:, begin : begin + COLUMNS]
-            )
-    return inner
 
 
 class PlainGradients:

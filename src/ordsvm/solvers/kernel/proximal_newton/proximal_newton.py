@@ -13,6 +13,7 @@ Cost      products of K with the samples that move, and systems: |I|³/3 where t
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,8 +32,8 @@ from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.level import Effort, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
-from ordsvm.solvers.kernel.proximal_newton.newton_system import NotSemidefinite
 from ordsvm.solvers.kernel.proximal_newton.passes import Iterate
+from ordsvm.solvers.kernel.proximal_newton.preconditioner import NotSemidefinite
 from ordsvm.solvers.kernel.proximal_newton.stages import FIRST_WIDTH, Ended, Stages
 from ordsvm.solvers.kernel.proximal_newton.threshold_term import ThresholdTerm
 from ordsvm.solvers.kernel.run import NOT_FINITE, Run
@@ -42,6 +43,7 @@ LEVEL_GROWTH = 4
 NEXT_WIDTH = 0.3  # of later ones
 DRAWN_LEVELS = 100_000  # hinges from whose levels the spread of all is told
 LEAST_RANK = 64  # of the preconditioner
+LOOK_SECONDS = 1e-7  # that the host takes for a hinge at a look, with the way from a device
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,18 @@ class Method:
         self.effort = Effort(options.direct, options.rank, options.seed, self._stop)
         self.spread = _spread(run.problem)
         self.tol = run.control.tol
+        self.looks_on_host = self._needs_host()
+        if self.looks_on_host and library.queues and run.control.time_limit is None:
+            run.recorder.expect(LOOK_SECONDS * len(run.problem.hinges))
         self.steps = 0
         self.stages: Stages | None = None  # of the level of all samples
+
+    def _needs_host(self) -> bool:
+        """Whether looks are the host's: it needs α for more than a look, or has to make it feasible first."""
+        control = self.run.control
+        ends = (control.monitor, control.keeper, control.time_limit)  # of the last, the time of the proof depends on α
+        is_constrained = self.problem.treatment not in (Treatment.NONE, Treatment.PENALIZED)
+        return is_constrained or any(part is not None for part in ends)
 
     def work(self) -> _core.Status:
         """Where the method has to end before convergence, with the α of the last stage."""
@@ -204,8 +216,16 @@ class Method:
             try:
                 return self._levels()
             except self.library.out_of_memory as error:
+                self._keep_latest()
                 self.stages = None
                 self._use_less_memory(error)
+
+    def _keep_latest(self) -> None:
+        """The α of the last stage, if there is memory to fetch it: what follows starts from there."""
+        with suppress(self.library.out_of_memory):
+            if self.stages is not None and self.stages.latest is not None:
+                self.library.release()
+                self.stages.put(self.stages.latest)
 
     def _use_less_memory(self, error: Exception) -> None:
         effort, n = self.effort, self.problem.n_samples
@@ -232,6 +252,8 @@ class Method:
             term = ThresholdTerm(self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
             level = Level(self.library, self.products, columns, term, self.effort)
             start = self._carried(level, start)
+            if term.is_penalised and size == sizes[0] and not self.run.alpha.any():
+                start = start._replace(b=level.best_thresholds(start.score))
             centre = columns.table(self.library.array(self.run.alpha)) if self.run.alpha.any() else 0.5 * columns.cap
             stages = Stages(self, level, Stage(self.library, columns, centre, width * self.spread), start)
             if size == self.problem.n_samples:
@@ -242,10 +264,13 @@ class Method:
         raise AssertionError("the last level is that of all samples")
 
     def _start(self) -> Iterate:
-        """β of the α to start from, and thresholds that suit its scores."""
+        """β of the α to start from, and thresholds that suit its scores; a level finds penalised ones where α = 0."""
         alpha, score = self.run.alpha, self.run.score
-        array = self.library.array
-        b = np.zeros(0) if self.problem.treatment is Treatment.NONE else self.problem.best_thresholds(score)
+        array, treatment = self.library.array, self.problem.treatment
+        if treatment is Treatment.NONE or (treatment is Treatment.PENALIZED and not alpha.any()):
+            b = np.zeros(self.columns.member.shape[1])
+        else:
+            b = self.problem.best_thresholds(score)
         return Iterate(array(self.problem.beta(alpha)[self.order]), array(score[self.order]), b)
 
     def _carried(self, level: Level, start: Iterate) -> Iterate:

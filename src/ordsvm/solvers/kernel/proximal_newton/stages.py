@@ -9,7 +9,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Flags, Floats
-from ordsvm.problem import Problem, Treatment
+from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.kernel.proximal_newton.level import Direction, Judged, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from ordsvm.solvers.kernel.proximal_newton.newton_system import Accuracy
@@ -52,6 +52,7 @@ class Stages:
         self.accuracy = LOOSE
         self.violation = math.inf
         self.latest: Judged | None = None
+        self._judged_at = start  # what the latest was made from
         self.floor = self._floor()
         least = max(LEAST_WIDTH * self.unit, LEAST_SHARE * self.floor)
         self.least = min(self.floor, least * min(1.0, self.tol / 1e-3))
@@ -59,7 +60,7 @@ class Stages:
     def _floor(self) -> float:
         floor = LEAST_WIDTH * self.unit
         if self.level.size > self.method.options.direct:
-            residual = float(self.level.nystroem.residual.mean())
+            residual = self.level.nystroem.mean_residual()
             floor = max(floor, RESIDUAL_SHARE * self.level.mean_cap * residual)
         return floor
 
@@ -77,6 +78,7 @@ class Stages:
         for _ in range(MOST_STAGES):
             is_full, direction = self._stage()
             judged = self.latest = self.level.judge(self.stage, self.at)
+            self._judged_at = self.at
             is_stuck = n_without_gain >= STAGES_BEFORE_TRIAL and judged.relative_gap <= self.tol
             if (self._is_good(judged) or is_stuck) and self._certify(judged):
                 return _core.Status.converged
@@ -185,9 +187,24 @@ class Stages:
 
     def _report(self, judged: Judged) -> bool:
         run, method = self.method.run, self.method
+        if not method.looks_on_host:
+            return run.report(method.steps, method.n_rows(), lambda: self._look_there(judged))
         if run.recorder.look_is_due(run.n_iter):
             self.put(judged)
         return run.report(method.steps, method.n_rows())
+
+    def _look_there(self, judged: Judged) -> tuple[Certificate, int]:
+        """What α proves where it is, as `Problem.certificate` of it would, and its support vectors: no α travels."""
+        problem, level = self.method.problem, self.level
+        if not judged.is_consistent or self.at is not self._judged_at:  # exact scores may have come since
+            judged = level.with_own_scores(judged, self.at)
+        if problem.treatment is Treatment.NONE:
+            primal, gap, b, dual_b = judged.primal, judged.gap, np.zeros(problem.n_thresholds), None
+        else:
+            b, dual_b = level.best_thresholds(judged.score), judged.b
+            primal, gap = level.objective_and_gap(judged, b)
+        n_support = int(level.library.number(judged.beta != 0).sum())
+        return Certificate(primal, primal - gap, gap, judged.violation, b, dual_b), n_support
 
 
 def settled(problem: Problem, alpha: Floats, tied: Flags) -> Floats:

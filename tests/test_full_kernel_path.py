@@ -15,8 +15,7 @@ from ordsvm.model_selection.chain import Chain
 from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath, PathMemory
 from ordsvm.model_selection.paths import FoldSamples
 from ordsvm.problem import Treatment
-from ordsvm.solvers.kernel import full_kernel as full_kernel_solver
-from ordsvm.solvers.kernel.block.newton import newton
+from ordsvm.solvers.kernel.block import attempts as attempts_at_newton
 from ordsvm.solvers.kernel.full_kernel import FullKernelPath
 from tests.cases import random_data
 
@@ -95,11 +94,15 @@ def test_newton_is_used_where_steps_take_long(monkeypatch):
     path = FullKernelPath(values_in_memory, task.problems[0], task.order.astype(np.int32))
     found = []
 
-    def counted(*arguments):
-        found.append(newton(*arguments))
-        return found[-1]
+    def counted(method):
+        def call(*arguments):
+            found.append(method(*arguments))
+            return found[-1]
 
-    monkeypatch.setattr(full_kernel_solver, "newton", counted)
+        return call
+
+    for name in ("newton", "damped_newton"):
+        monkeypatch.setattr(attempts_at_newton, name, counted(getattr(attempts_at_newton, name)))
     for C in (1.0, 100.0, 1e4):
         assert path.solve(C, 1e-4, None).result.relative_gap <= 1e-4
     assert any(point is not None for point in found)

@@ -140,7 +140,8 @@ def test_time_limits_hold(monkeypatch):
         while not stop():
             pass
 
-    monkeypatch.setattr(block, "newton", late)
+    for method in ("newton", "damped_newton"):
+        monkeypatch.setattr(attempts_at_newton, method, late)
     result = SVORIM(C=1e4, gamma=0.01, tol=1e-9, time_limit=0.5, solver=Block()).fit(samples, ranks).result_
     assert result.status == "time_limit"
     assert np.isfinite(result.gap)

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
-from ordsvm import SVOR, SVOREX, SVORIM, ShashuaLevinSVOR
+from ordsvm import SVOR, SVOREX, SVORIM, ModelWarning, ShashuaLevinSVOR
 
 ESTIMATORS = [SVOR, SVORIM, SVOREX, ShashuaLevinSVOR]
 
@@ -57,7 +57,8 @@ def stopped_fit(estimator, **parameters):
     X, y = endless_data()
     with pytest.warns(ConvergenceWarning) as caught:
         model = estimator(**(ENDLESS | parameters)).fit(X, y)
-    [warning] = caught
+    # besides, a machine that was stopped early may be warned of as missing a rank, depending on where it was stopped
+    [warning] = [one for one in caught if not issubclass(one.category, ModelWarning)]
     assert warning.filename == __file__  # it points at the call of fit
     return model, str(warning.message), X, y
 

@@ -39,40 +39,40 @@ def assert_same_steps(problem: Problem, X: np.ndarray, solver: ParsmoLight, cach
 
 
 # Twins. Seeds for which rounding does not decide between candidates (after a step its two hinges have the same level):
-# the twin takes the same path when K is changed by 1e-14.
+# the twin takes the same path whichever of 16 random changes of 1e-15 to 1e-13 is made to K, as processors make them.
 
 TWINS = {
     "svorim": {2: [1, 3], 4: [1, 3], 8: [1]},
-    "svorex": {2: [1, 3], 4: [3, 5]},
+    "svorex": {2: [1, 8], 4: [3, 28]},
     "shashua_levin": {2: [1, 2], 4: [1, 3], 8: [1]},
     "svorim-random": {4: [2, 3]},
     "svc-free": {4: [1, 2], 8: [2]},
     "svr-free": {4: [1, 2], 8: [1]},
 }
 CACHED_TWINS = {
-    "svorex": {10: [5, 12], 40: [1, 5]},
+    "svorex": {10: [5, 32], 40: [1, 5]},
     "shashua_levin": {10: [3, 7], 40: [1, 2]},
     "svc-free": {10: [2, 3], 40: [2]},
     "svr-free": {10: [4, 5], 40: [4]},
 }
 
 COARSE_TWINS = {  # by epsilon
-    "svorim": {0.05: [1, 4], 0.2: [8, 9]},
-    "svorex": {0.05: [2, 6], 0.2: [6, 8]},
+    "svorim": {0.05: [1, 4], 0.2: [9, 10]},
+    "svorex": {0.05: [18, 23], 0.2: [10, 18]},
     "svc-free": {0.05: [2, 5], 0.2: [1, 2]},
-    "svr-free": {0.05: [5, 8], 0.2: [1, 7]},
+    "svr-free": {0.05: [5, 8], 0.2: [2, 7]},
 }
 COARSE_CACHED_TWINS = {
-    "svorim": {0.05: [1, 5], 0.2: [8]},
-    "svorex": {0.2: [4]},
+    "svorim": {0.05: [78, 114], 0.2: [13]},
+    "svorex": {0.2: [49, 68]},
     "svc-free": {0.05: [5, 6], 0.2: [1, 2]},
-    "svr-free": {0.05: [5, 15], 0.2: [3, 7]},
+    "svr-free": {0.05: [5, 15], 0.2: [16, 21]},
 }
 LOOSE_TWINS = {  # by rows in the cache; 0: "light"
     "svorim": {0: [1, 3], 10: [1, 3]},
-    "svorex": {0: [1, 3], 10: [5, 8]},
+    "svorex": {0: [3, 10], 10: [5, 8]},
     "svc-free": {0: [2, 3], 10: [2, 3]},
-    "svr-free": {0: [1, 3], 10: [1, 3]},
+    "svr-free": {0: [1, 3], 10: [4, 5]},
 }
 
 

@@ -105,7 +105,7 @@ def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
     beta = np.clip(model._beta.array(), *loss.bounds())
     thresholds = isinstance(task.table, ThresholdTable)
     coef, _ = weights(X, beta, thresholds)
-    if not _belong_together(np.atleast_2d(model.coef_).T, coef, model.result_):
+    if not _belong_together(np.atleast_2d(model.coef_).T, coef, _rounding(X, beta), model.result_):
         raise ValueError(
             "The model's weights are not those that its dual variables give on this X: pass the X that it was trained "
             "on, row by row, and an unchanged model."
@@ -114,12 +114,19 @@ def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
     return certificate(X, beta, loss, thresholds, bool(model.fit_intercept), model._biases(), own)
 
 
-def _belong_together(coef: Floats, given: Floats, result: FitResult) -> bool:
+def _rounding(X: Any, beta: Floats) -> float:
+    """Of sums X'β, which depends on the order of their terms, however small the sums are."""
+    values = X.data if sp.issparse(X) else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    return 4 * np.finfo(np.float64).eps * largest * float(np.abs(beta).sum())
+
+
+def _belong_together(coef: Floats, given: Floats, rounding: float, result: FitResult) -> bool:
     """Whether these are the weights that the dual variables give, or, where a solver keeps weights of its own, whether
     they are as near as its gap says: half the squared distance is a part of that."""
     if result.solver == LinearInteriorPoint.name:
         return bool(0.5 * np.sum((coef - given) ** 2) <= result.gap + 1e-9 * (1.0 + abs(result.objective)))
-    return np.allclose(given, coef, rtol=1e-9, atol=1e-9 * np.abs(given).max(initial=0.0))
+    return np.allclose(given, coef, rtol=1e-9, atol=1e-9 * np.abs(given).max(initial=0.0) + rounding)
 
 
 def _check_support(model: KernelMachine, X: Any, beta: Floats, order: Ints) -> None:

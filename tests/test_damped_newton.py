@@ -7,9 +7,8 @@ from ordsvm import SVC, SVOR, SVOREX, SVORIM, SVR
 from ordsvm.estimators.base import prepare
 from ordsvm.kernels import RBF
 from ordsvm.solvers import Block, Control, KernelMatrix, solve
-from ordsvm.solvers.kernel.block import attempts as attempts_at_newton
 from ordsvm.solvers.kernel.block import block
-from ordsvm.solvers.kernel.block.attempts import Attempts, Costs, newton_start_violation
+from ordsvm.solvers.kernel.block.block import Attempts, Costs, newton_start_violation
 from ordsvm.solvers.kernel.block.damped_newton import damped_newton
 from ordsvm.solvers.kernel.block.newton import Point
 from ordsvm.solvers.kernel.run import Run
@@ -84,7 +83,7 @@ def test_every_start_is_below_the_last_one(monkeypatch, found):
     alpha = solve(problem, matrix, Block(newton=False), Control(tol=0.3)).result.alpha
     monkeypatch.setattr(Attempts, "_damped_pays", lambda *_: found)
     for method in ("newton", "damped_newton"):
-        monkeypatch.setattr(attempts_at_newton, method, lambda *_: None)
+        monkeypatch.setattr(block, method, lambda *_: None)
     run = Run(problem, matrix, Block(), Control(tol=1e-3), alpha)
     attempts = block.Jumps(run, 1)
     for _ in range(20):

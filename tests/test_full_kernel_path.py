@@ -15,7 +15,7 @@ from ordsvm.model_selection.chain import Chain
 from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath, PathMemory
 from ordsvm.model_selection.paths import FoldSamples
 from ordsvm.problem import Treatment
-from ordsvm.solvers.kernel.block import attempts as attempts_at_newton
+from ordsvm.solvers.kernel.block import block
 from ordsvm.solvers.kernel.full_kernel import FullKernelPath
 from tests.cases import random_data
 
@@ -102,7 +102,7 @@ def test_newton_is_used_where_steps_take_long(monkeypatch):
         return call
 
     for name in ("newton", "damped_newton"):
-        monkeypatch.setattr(attempts_at_newton, name, counted(getattr(attempts_at_newton, name)))
+        monkeypatch.setattr(block, name, counted(getattr(block, name)))
     for C in (1.0, 100.0, 1e4):
         assert path.solve(C, 1e-4, None).result.relative_gap <= 1e-4
     assert any(point is not None for point in found)

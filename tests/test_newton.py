@@ -7,7 +7,6 @@ from ordsvm import SVC, SVOR, SVOREX, SVORIM, SVR
 from ordsvm.estimators.base import prepare
 from ordsvm.kernels import RBF
 from ordsvm.solvers import Block, Control, KernelMatrix, solve
-from ordsvm.solvers.kernel.block import attempts as attempts_at_newton
 from ordsvm.solvers.kernel.block import block
 from ordsvm.solvers.kernel.block.changing_system import ChangingSystem
 from ordsvm.solvers.kernel.block.damped_newton import damped_newton
@@ -86,10 +85,10 @@ def attempts(monkeypatch):
 
         return call
 
-    monkeypatch.setattr(attempts_at_newton, "newton_start_violation", lambda problem: 0.1)
+    monkeypatch.setattr(block, "newton_start_violation", lambda problem: 0.1)
     monkeypatch.setattr(block, "steps_of_start", lambda run: 10**9)
-    monkeypatch.setattr(attempts_at_newton, "newton", counted(newton))
-    monkeypatch.setattr(attempts_at_newton, "damped_newton", counted(damped_newton))
+    monkeypatch.setattr(block, "newton", counted(newton))
+    monkeypatch.setattr(block, "damped_newton", counted(damped_newton))
     return made
 
 
@@ -141,7 +140,7 @@ def test_time_limits_hold(monkeypatch):
             pass
 
     for method in ("newton", "damped_newton"):
-        monkeypatch.setattr(attempts_at_newton, method, late)
+        monkeypatch.setattr(block, method, late)
     result = SVORIM(C=1e4, gamma=0.01, tol=1e-9, time_limit=0.5, solver=Block()).fit(samples, ranks).result_
     assert result.status == "time_limit"
     assert np.isfinite(result.gap)
@@ -175,7 +174,7 @@ def test_the_same_attempt_is_not_made_again(monkeypatch):
     def hopeless(problem, matrix, start, *_):
         starts.append(start.alpha)
 
-    monkeypatch.setattr(attempts_at_newton, "newton", hopeless)
+    monkeypatch.setattr(block, "newton", hopeless)
     monkeypatch.setattr(block, "steps_of_start", lambda run: 10**9)
     warm = solve(problem, matrix, Block(newton=False), Control(tol=1e-4)).result.alpha
     assert solve(problem, matrix, Block(), Control(tol=1e-8), start=warm).result.converged

@@ -14,7 +14,7 @@ from ordsvm._typing import Floats, Labels
 from ordsvm.kernels.full_kernel import FullKernelMatrix
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.kernel.block.attempts import Attempts, Costs, steps_of_start
+from ordsvm.solvers.kernel.block.block import Attempts, Costs, steps_of_start
 from ordsvm.solvers.kernel.block.newton import Point
 from ordsvm.solvers.kernel.run import core_hinges
 from ordsvm.solvers.recorder import Counts, Recorder

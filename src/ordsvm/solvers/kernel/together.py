@@ -22,8 +22,12 @@ from ordsvm.kernels import KernelMatrix
 from ordsvm.problem import Problem
 from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.kernel.block.attempts import NEWTON_NEXT_VIOLATION, NEWTON_START_VIOLATION
-from ordsvm.solvers.kernel.block.block import Block, BlockFromNewton
+from ordsvm.solvers.kernel.block.block import (
+    NEWTON_NEXT_VIOLATION,
+    NEWTON_START_VIOLATION,
+    Block,
+    BlockFromNewton,
+)
 from ordsvm.solvers.kernel.block.newton import Point, newton
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each
 from ordsvm.solvers.kernel.run import STEPS_BEFORE_LAST_RESORT, STEPS_OF_A_HINGE, Solver

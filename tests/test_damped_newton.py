@@ -81,7 +81,7 @@ def test_every_start_is_below_the_last_one(monkeypatch, found):
     """Or the core, whose scores are rounded, would leave off for ever where it has left off."""
     problem, matrix = problem_of("penalised")
     alpha = solve(problem, matrix, Block(newton=False), Control(tol=0.3)).result.alpha
-    monkeypatch.setattr(Attempts, "_damped_pays", lambda *_: found)
+    monkeypatch.setattr(Attempts, "_damped_cost", lambda *_: 0.0 if found else np.inf)
     for method in ("newton", "damped_newton"):
         monkeypatch.setattr(block, method, lambda *_: None)
     run = Run(problem, matrix, Block(), Control(tol=1e-3), alpha)
@@ -96,11 +96,14 @@ def test_it_is_not_tried_where_memory_or_time_is_not_for_it():
     problem, matrix = problem_of("penalised")
     alpha = solve(problem, matrix, Block(newton=False), Control(tol=0.3)).result.alpha
     attempts = Attempts(problem, 1e-3, Costs(4e-3, matrix.budget))
-    assert attempts._damped_pays(0.3, 50, 1.5, steps=10**9)
-    assert not attempts._damped_pays(0.3, 50, 1.5, steps=10)
-    assert not Attempts(problem, 1e-3, Costs(4e-3, 1000))._damped_pays(0.3, 50, 1.5, steps=10**9)
-    assert damped_newton in attempts.methods(alpha, 0.3, 10**9)
-    assert damped_newton not in attempts.methods(alpha, 0.3, 10)
+    poor = Attempts(problem, 1e-3, Costs(4e-3, 1000))
+    assert damped_newton not in poor.methods(alpha, 0.3, 10**9)
+    assert poor.patience == 10**9  # as long as it has taken so far
+    steps = 1000
+    while damped_newton not in attempts.methods(alpha, 0.3, steps):
+        assert 0 < attempts.patience <= steps
+        steps += attempts.patience + 1
+    assert 1000 < steps < 10**9
 
 
 @pytest.mark.parametrize("model", [SVOR, SVORIM])

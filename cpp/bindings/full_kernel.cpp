@@ -19,10 +19,10 @@ nb::ndarray<nb::numpy, const double, nb::ndim<2>> values_of(nb::handle_t<FullKer
 }
 
 Fit solve_full_kernel(const FullKernel& kernel, const HingeArrays& hinges, const LiveArrays& live, double tol,
-                      double newton_start, Index steps_before) {
+                      const HandOver& hand_over) {
   Monitor monitor = monitor_of_signals();
   const Unlocked unlocked;
-  return Solver(kernel, hinges.hinges, live.variables(), tol, newton_start, monitor, nullptr, steps_before).run();
+  return Solver(kernel, hinges.hinges, live.variables(), tol, hand_over, monitor).run();
 }
 
 /// score = K @ beta, for scores padded to whole vectors.
@@ -56,7 +56,9 @@ void bind_full_kernel(nb::module_& m) {
       .def("values", &values_of)
       .def("product", &product_of, "beta"_a, "score"_a)
       .def("prove", &prove_full_kernel, "hinges"_a, "live"_a)
-      .def("solve", &solve_full_kernel, "hinges"_a, "live"_a, "tol"_a, "newton_start"_a, "steps_before"_a);
+      .def("solve", &solve_full_kernel, "hinges"_a, "live"_a, "tol"_a, "hand_over"_a);
+  nb::class_<HandOver>(m, "HandOver")
+      .def(nb::init<double, Index, Index>(), "newton_start"_a, "steps_before"_a, "patience"_a);
   nb::class_<Fit>(m, "Fit")
       .def_ro("converged", &Fit::converged)
       .def_ro("hands_over", &Fit::hands_over)

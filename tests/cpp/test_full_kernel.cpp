@@ -35,12 +35,12 @@ struct Solved {
 };
 
 Solved solve(const FullKernel& kernel, const HingeTable& table, double tol, full_kernel::Looks* looks = nullptr,
-             double newton_start = 0.0) {
+             const full_kernel::HandOver& hand_over = {}) {
   Solved solved{{}, Fit::zero(table)};
   solved.state.score.resize(kernel.stride());
   const Hinges hinges = table.hinges();
   Monitor monitor(go_on);
-  solved.fit = full_kernel::Solver(kernel, hinges, solved.state.variables(), tol, newton_start, monitor, looks).run();
+  solved.fit = full_kernel::Solver(kernel, hinges, solved.state.variables(), tol, hand_over, monitor, looks).run();
   solved.state.score.resize(table.n_samples);
   return solved;
 }
@@ -93,11 +93,21 @@ TEST(looks_prove_bounds_and_change_nothing) {
 TEST(steps_hand_over_where_newtons_method_is_expected_to_end_sooner) {
   const Whole whole(74, 300, 3);
   const HingeTable table = implicit_table(whole.data, Treatment::free, 1000.0);
-  const Solved solved = solve(whole.kernel, table, 1e-5, nullptr, 10.0);
+  const Solved solved = solve(whole.kernel, table, 1e-5, nullptr, {.newton_start = 10.0});
   CHECK(solved.fit.hands_over && !solved.fit.converged);
   check_state(table, whole.space, solved.state, 1e-6);
   const Solved complete = solve(whole.kernel, table, 1e-5);
   CHECK(complete.fit.converged && complete.fit.steps > solved.fit.steps);
+}
+
+TEST(steps_leave_off_when_patience_ends_and_go_on_from_there) {
+  const Whole whole(75, 300, 4);
+  const HingeTable table = implicit_table(whole.data, Treatment::penalized, 50.0);
+  const Solved all = solve(whole.kernel, table, 1e-6);
+  CHECK(all.fit.converged && all.fit.steps > 2000);
+  const Solved part = solve(whole.kernel, table, 1e-6, nullptr, {.patience = 1000});
+  CHECK(part.fit.hands_over && !part.fit.converged && part.fit.violation > 1e-6);
+  CHECK(part.fit.steps >= 1000 && part.fit.steps < all.fit.steps);
 }
 
 }  // namespace

@@ -28,17 +28,16 @@ Proof proof_of(const Kernel& kernel, const Hinges& hinges, const Variables& vari
 template <class Kernel>
 class Solver {
  public:
-  Solver(const Kernel& kernel, const Hinges& hinges, const Variables& variables, double tol, double newton_start,
-         Monitor& monitor, Looks* looks = nullptr, Index steps_before = 0)
+  Solver(const Kernel& kernel, const Hinges& hinges, const Variables& variables, double tol, const HandOver& hand_over,
+         Monitor& monitor, Looks* looks = nullptr)
       : kernel_(kernel),
         hinges_(hinges),
         variables_(variables),
         tol_(tol),
         aim_(tol),
-        newton_start_(newton_start),
+        hand_over_(hand_over),
         monitor_(monitor),
-        looks_(looks),
-        steps_before_(steps_before) {}
+        looks_(looks) {}
 
   Fit run() {
     bool rounded = kernel_.largest() < 1e30;
@@ -65,8 +64,10 @@ class Solver {
   template <class T>
   End work() {
     Steps<T, Kernel> steps(kernel_, hinges_, variables_);
-    const End end = steps.run(aim_, newton_start_, {monitor_, looks_, steps_before_ + fit_.steps});
+    const End end = steps.run(aim_, hand_over_, {monitor_, looks_});
     fit_.steps += steps.done();
+    hand_over_.steps_before += steps.done();
+    hand_over_.patience -= steps.done();
     fit_.violation = steps.violation();
     return end;
   }
@@ -74,10 +75,10 @@ class Solver {
   const Kernel& kernel_;
   const Hinges& hinges_;
   Variables variables_;
-  double tol_, aim_, newton_start_;
+  double tol_, aim_;
+  HandOver hand_over_;
   Monitor& monitor_;
   Looks* looks_;
-  Index steps_before_;  // that earlier calls have taken, or that the start is taken to have cost
   Fit fit_;
 };
 

@@ -5,11 +5,12 @@
 //           scores were exact. When the violation by these is within tol, the exact ones follow by rows of K in double:
 //           only samples that have moved cost anything.
 //           Up to Kernel::max_whole_size samples are one set, whose rows are read only where a step needs them.
-// Leaves    off at a violation of `newton_start` where Newton's method (newton.py) is expected to end sooner.
+// Leaves    off where Newton's method (newton.py) is expected to end sooner (`HandOver`).
 // Stops     when the violation by exact scores is at most tol.
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/stopping.hpp"
@@ -24,6 +25,15 @@
 namespace ordsvm::full_kernel {
 
 enum class End { converged, hands_over, imprecise, stopped };
+
+/// When steps on pairs leave off for Newton's method: at a violation of `newton_start` where that is expected to end
+/// sooner, and after `patience` steps at any rate. `steps_before`: that earlier calls have taken, or that the start is
+/// taken to have cost.
+struct HandOver {
+  double newton_start = 0.0;
+  Index steps_before = 0;
+  Index patience = std::numeric_limits<Index>::max();
+};
 
 template <class T, class Kernel>
 class Steps {
@@ -48,22 +58,22 @@ class Steps {
   Index done() const { return done_; }
   double violation() const { return violation_; }
 
-  /// Calls of the monitor, and looks where there are any, come after every set; steps_before: of earlier runs.
+  /// Calls of the monitor, and looks where there are any, come after every set.
   struct Watch {
     Monitor& monitor;
     Looks* looks;
-    Index steps_before;
   };
 
-  End run(double tol, double newton_start, const Watch& watch) {
+  End run(double tol, const HandOver& hand_over, const Watch& watch) {
     const double aim = min_tol<T> > 0.0 ? 0.95 * tol : tol;
-    const bool waits = block::newton_is_expected(newton_start, tol);
+    const bool waits = block::newton_is_expected(hand_over.newton_start, tol);
     for (int attempt = 0; attempt <= max_recomputations; ++attempt) {
       const Index before = done_;
       for (double now = tier_.rank(balance_); now > aim; now = tier_.rank(balance_)) {
         progress_.see(now, done_ + set_overhead_steps * sets_++);
-        if (waits && now <= newton_start && newton_pays(now, tol, watch.steps_before)) return settle(), End::hands_over;
-        if (watch.looks != nullptr && watch.looks->due()) watch.looks->take(look(watch.steps_before));
+        const bool due = done_ >= hand_over.patience || (waits && newton_is_due(now, tol, hand_over));
+        if (due) return settle(), End::hands_over;
+        if (watch.looks != nullptr && watch.looks->due()) watch.looks->take(look(hand_over.steps_before));
         if (watch.monitor.stop_now(done_, 0)) return settle(), End::stopped;
         if (stalled(aim) || !(is_whole_ ? work(aim) : work_off(now, tol))) break;
       }
@@ -96,10 +106,12 @@ class Steps {
   }
 
   /// Products are cheap with all of K in memory.
-  bool newton_pays(double violation, double tol, Index steps_before) const {
+  bool newton_is_due(double violation, double tol, const HandOver& hand_over) const {
+    if (violation > hand_over.newton_start) return false;
     const Index free = tier_.count_free_samples();
     const double products = 4e-3 * static_cast<double>(hinges_.n_samples * free);
-    return block::newton_pays(steps_before + done_, progress_.work_without_progress(), violation, tol, free, products);
+    const Index steps = hand_over.steps_before + done_;
+    return block::newton_pays(steps, progress_.work_without_progress(), violation, tol, free, products);
   }
 
   /// Whether the violation has not fallen by a tenth for long, and rounding of scores to T may be why.

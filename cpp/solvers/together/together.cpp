@@ -109,8 +109,8 @@ class Solve {
     Monitor monitor([&](Index steps, Index) { return stop_ || steps >= max_steps || seconds_since(began) >= limit; });
     monitor.report_every(max_steps);
     ClockLooks looks(began, options_.look_seconds, rows, hinges, variables.alpha);
-    full_kernel::Solver solver(rows, hinges, variables, options_.tol, newton_start(hinges, options_.newton_share),
-                               monitor, &looks);
+    full_kernel::Solver solver(rows, hinges, variables, options_.tol,
+                               {.newton_start = newton_start(hinges, options_.newton_share)}, monitor, &looks);
     const full_kernel::Fit fit = solver.run();
     write_scores(p, groups, score, all_scores);
     const bool late = stop_ || seconds_since(began) >= limit;

@@ -62,7 +62,8 @@ class FullKernelPath:
             self._compare(hinges, live, other, is_near)
         before = steps_of_start(self._alpha)
         for _ in range(MOST_ATTEMPTS):
-            fit = self.full.solve(hinges, live, aim, attempts.start, before + steps)
+            hand_over = _core.HandOver(attempts.plain_start, before + steps, attempts.patience)
+            fit = self.full.solve(hinges, live, aim, hand_over)
             steps += fit.steps
             if fit.hands_over:
                 self._jump(attempts, aim, before + steps)

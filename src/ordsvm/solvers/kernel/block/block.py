@@ -29,6 +29,7 @@ STEPS_OF_A_START = 3  # a hinge: what a given start counts as
 MATRICES = 4  # of the samples with free hinges: there are more of these on the way
 LEAST_GAIN = 2.0  # time that steps are expected to take, by one thread, over that of the damped method
 LEAST_GAIN_AFTER_PLAIN = 1.5  # the same where the plain one fails: steps are then more than is expected
+FIRST_PATIENCE = 50_000  # steps, before the samples with free hinges are counted for the first time
 LEAST_STEP = 2000.0  # microseconds that a Newton step takes however few samples there are
 MANY_FEATURES = 100.0  # of a row, where they are not known
 
@@ -160,20 +161,27 @@ class Costs(NamedTuple):
 
 
 class Attempts:
-    """Attempts at Newton's method; `start` is the violation from which on the core may leave off for the next one."""
+    """Attempts at Newton's method. The core may leave off for the next one from a violation of `start` on; or, where it
+    counts steps, for the plain method from `plain_start` on and for the damped one after `patience` steps."""
 
     def __init__(self, problem: Problem, tol: float, costs: Costs) -> None:
         self._problem, self._tol, self._costs = problem, tol, costs
         self._spread = self._plain = newton_start_violation(problem)
         self._damped = 0.0 if problem.treatment is Treatment.ORDERED else DAMPED_START * self._plain
         self.start = max(self._plain, self._damped)
+        self.patience = FIRST_PATIENCE
+
+    @property
+    def plain_start(self) -> float:
+        return self._plain
 
     def methods(self, alpha: Floats, violation: float, steps: int) -> list[Method]:
         """Those to be tried from here, after so many steps on pairs; the result of the first that has one counts."""
         plain = violation <= ROUNDING * self._plain
         gain = LEAST_GAIN_AFTER_PLAIN if plain else LEAST_GAIN
-        damped = violation <= ROUNDING * self._damped
-        damped = damped and self._damped_pays(violation, self._count_free_samples(alpha), gain, steps)
+        worth = gain * self._damped_cost(violation, self._count_free_samples(alpha))
+        damped = steps > worth
+        self.patience = int(min(max(worth - steps, 0.2 * steps), steps))
         tried: list[tuple[Method, bool]] = [(newton, plain), (damped_newton, damped)]
         return [method for method, is_due in tried if is_due]
 
@@ -191,22 +199,27 @@ class Attempts:
         h = self._problem.hinges
         return len(np.unique(h.sample[(alpha > 0.0) & (alpha < h.cap)]))
 
-    def _damped_pays(self, violation: float, n_free: int, gain: float, steps: int) -> bool:
-        """Whether the damped method is expected to end well before steps on pairs do; costs are in microseconds.
+    def _damped_cost(self, violation: float, n_free: int) -> float:
+        """How many steps on pairs there must have been so far for the damped method to take as long as those to come.
 
         By measurement on ten data sets it takes 12 Newton steps from a twentieth of the spread and 8 for every factor
         of e above, of n·z kernel values and z² operations a threshold, where z samples are free. Every factor of e by
         which the violation is to fall takes nearly half of the steps on pairs so far, which take the longer, the more
-        thresholds there are.
+        thresholds there are; and there are at least as many to come as there were.
         """
         problem = self._problem
-        if n_free == 0 or violation <= self._tol or MATRICES * 8 * n_free**2 > self._costs.budget:
-            return False
+        if (
+            violation > ROUNDING * self._damped
+            or n_free == 0
+            or violation <= self._tol
+            or MATRICES * 8 * n_free**2 > self._costs.budget
+        ):
+            return math.inf
         n_steps = 12.0 + 8.0 * max(0.0, math.log(violation / self._spread))
         values = self._costs.value * problem.n_samples * n_free
         cost = n_steps * (LEAST_STEP + values + 8e-4 * problem.n_thresholds * n_free**2)
-        left = 0.45 * steps * math.log(violation / self._tol)
-        return left * (0.35 + 0.07 * problem.n_thresholds) > gain * cost
+        left = max(1.0, 0.45 * math.log(violation / self._tol))
+        return cost / (left * (0.35 + 0.07 * problem.n_thresholds))
 
 
 class Jumps:

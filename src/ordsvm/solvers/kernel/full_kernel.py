@@ -14,7 +14,7 @@ from ordsvm._typing import Floats, Labels
 from ordsvm.kernels.full_kernel import FullKernelMatrix
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.kernel.block.block import Attempts, Costs, steps_of_start
+from ordsvm.solvers.kernel.block.block import Attempts, Costs
 from ordsvm.solvers.kernel.block.newton import Point
 from ordsvm.solvers.kernel.run import core_hinges
 from ordsvm.solvers.recorder import Counts, Recorder
@@ -60,13 +60,12 @@ class FullKernelPath:
         attempts = Attempts(self.problem, tol, Costs(VALUE_MICROSECONDS, MATRIX_BYTES * len(self.full) ** 2))
         if other is not None and len(other) == len(self._alpha):
             self._compare(hinges, live, other, is_near)
-        before = steps_of_start(self._alpha)
         for _ in range(MOST_ATTEMPTS):
-            hand_over = _core.HandOver(attempts.plain_start, before + steps, attempts.patience)
+            hand_over = _core.HandOver(attempts.plain_start, steps, attempts.patience)
             fit = self.full.solve(hinges, live, aim, hand_over)
             steps += fit.steps
             if fit.hands_over:
-                self._jump(attempts, aim, before + steps)
+                self._jump(attempts, aim, steps)
                 continue
             if not fit.converged:
                 return None

@@ -66,7 +66,9 @@ EXPLANATION = (
     "and copies take as long)."
 )
 WINNERS = "Two candidates are closer to each other than what tol leaves open."
-TWO_STAGES_EXPLANATION = "Of 70 s on california three quarters are coarse fits at C of 1000 and more, which take a million steps each."
+TWO_STAGES_EXPLANATION = (
+    "Three quarters are coarse fits at C of 1000 and more, whose steps on pairs take up to two seconds each."
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,7 @@ from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath, PathM
 from ordsvm.model_selection.paths import FoldSamples
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.block import block
+from ordsvm.solvers.kernel.block.block import Attempts
 from ordsvm.solvers.kernel.full_kernel import FullKernelPath
 from tests.cases import random_data
 
@@ -106,6 +107,23 @@ def test_newton_is_used_where_steps_take_long(monkeypatch):
     for C in (1.0, 100.0, 1e4):
         assert path.solve(C, 1e-4, None).result.relative_gap <= 1e-4
     assert any(point is not None for point in found)
+
+
+@pytest.mark.parametrize("machine", [SVOR, SVORIM, SVOREX])
+def test_looks_at_newtons_method_change_no_answer(monkeypatch, machine):
+    """However often the core leaves off for it in vain, it goes on from where it was."""
+    samples, ranks = random_data(1, n=300, noise=3.0)
+    task = prepare(machine(), samples, ranks).task
+    values_in_memory = _core.FullKernel(RBF(0.1).rows(samples), 1)
+    monkeypatch.setattr(block, "LEAST_PATIENCE", 200)
+    found = []
+    for methods in (Attempts.methods, lambda attempts, alpha, violation, steps: found.append(steps) or []):
+        monkeypatch.setattr(Attempts, "methods", methods)
+        path = FullKernelPath(values_in_memory, task.problems[0], task.order.astype(np.int32))
+        objectives = [path.solve(C, 1e-3, None).result.objective for C in (1.0, 30.0)]
+        found.append(objectives)
+    assert len(found) > 2
+    np.testing.assert_allclose(found[0], found[-1], rtol=2e-3)
 
 
 def test_equal_rows_do_not_matter():

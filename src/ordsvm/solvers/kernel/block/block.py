@@ -29,7 +29,7 @@ STEPS_OF_A_START = 3  # a hinge: what a given start counts as
 MATRICES = 4  # of the samples with free hinges: there are more of these on the way
 LEAST_GAIN = 2.0  # time that steps are expected to take, by one thread, over that of the damped method
 LEAST_GAIN_AFTER_PLAIN = 1.5  # the same where the plain one fails: steps are then more than is expected
-FIRST_PATIENCE = 50_000  # steps, before the samples with free hinges are counted for the first time
+LEAST_PATIENCE = 50_000  # steps between two looks at whether the damped method pays
 LEAST_STEP = 2000.0  # microseconds that a Newton step takes however few samples there are
 MANY_FEATURES = 100.0  # of a row, where they are not known
 
@@ -169,7 +169,7 @@ class Attempts:
         self._spread = self._plain = newton_start_violation(problem)
         self._damped = 0.0 if problem.treatment is Treatment.ORDERED else DAMPED_START * self._plain
         self.start = max(self._plain, self._damped)
-        self.patience = FIRST_PATIENCE
+        self.patience = LEAST_PATIENCE
 
     @property
     def plain_start(self) -> float:
@@ -181,7 +181,7 @@ class Attempts:
         gain = LEAST_GAIN_AFTER_PLAIN if plain else LEAST_GAIN
         worth = gain * self._damped_cost(violation, self._count_free_samples(alpha))
         damped = steps > worth
-        self.patience = int(min(max(worth - steps, 0.2 * steps), steps))
+        self.patience = max(LEAST_PATIENCE, int(min(max(worth - steps, 0.2 * steps), steps)))
         tried: list[tuple[Method, bool]] = [(newton, plain), (damped_newton, damped)]
         return [method for method, is_due in tried if is_due]
 

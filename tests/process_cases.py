@@ -23,7 +23,7 @@ def ordinal_data(n=120, d=4, n_ranks=3, seed=0):
 
 
 def endless_data(n=1500):
-    """With C = 1e6 and random labels no solver here is done within minutes."""
+    """With C = 1e6 and random labels no solver here is done within seconds."""
     return np.random.default_rng(0).normal(size=(n, 5)), np.arange(n) % 4
 
 

@@ -121,15 +121,17 @@ import atexit
 X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
 model = SVOR().fit(X, y)
 # atexit's order is last in, first out: what was registered before the package runs after its own.
+at_exit, refused = threading.Event(), []
+def other():
+    at_exit.wait()
+    try:
+        model.predict(X)
+    except SystemExit:
+        refused.append(True)
+thread = threading.Thread(target=other, daemon=True)  # Python 3.12 starts none at exit, and waits for others
+thread.start()
 def last():
-    refused = []
-    def other():
-        try:
-            model.predict(X)
-        except SystemExit:
-            refused.append(True)
-    thread = threading.Thread(target=other)
-    thread.start(), thread.join()
+    at_exit.set(), thread.join()
     print(len(model.predict(X)), refused, flush=True)
 """
     first = "import atexit\natexit.register(lambda: last())\n"

@@ -85,7 +85,11 @@ def test_passes(name, library):
     slopes = [np.concatenate([(by, *sums) for by, sums in p.slopes(stage, at, to, [0.0, 1.0, 0.3])]) for p in both]
     found = [passes.consistent(stage, at, 1e-9) for passes in both]
     proofs = [passes.proof(found[0].alpha, found[0].beta, at.score, at.b) for passes in both]
-    for one, other in zip(*((*sides[k], *changes[k], slopes[k], proofs[k]) for k in range(2)), strict=True):
+    points = np.sort(random.normal(size=(3, q)), axis=0)
+    below = [passes.caps_below(at.score, points) for passes in both]
+    assert not np.array_equal(below[0], 0.0 * below[0]) or q == 0
+    rest = ((*sides[k], *changes[k], slopes[k], proofs[k], below[k]) for k in range(2))
+    for one, other in zip(*rest, strict=True):
         assert_same(one, other)
     for one, other in zip(*found, strict=True):
         assert_same(one, other, atol=1e-8)
@@ -104,12 +108,12 @@ def system_of(library, n=400, q=3, n_features=20):
 
 @pytest.mark.parametrize("q", [0, 3])
 def test_gradients(q, library):
-    from ordsvm.solvers.kernel.proximal_newton.fused_gradients import EAGER, FusedGradients
+    from ordsvm.solvers.kernel.proximal_newton.fused_gradients import BEFORE_GRAPH, FusedGradients
 
     system, nystroem, step = system_of(library, q=q)
     preconditioner = Preconditioner.of(nystroem, system.free, system.diagonal, system.low_rank)
     both = [kind(system, step, preconditioner) for kind in (PlainGradients, FusedGradients)]
-    for _ in range(EAGER + 2):
+    for _ in range(BEFORE_GRAPH + 2):
         sizes = [gradients.iterate()() for gradients in both]
         assert_same(*sizes, atol=1e-4)
         assert_same(both[0].x, both[1].x, atol=1e-5)

@@ -6,6 +6,7 @@ Arrays are float64 unless a name says otherwise; operators, indexing and `sum(ax
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
@@ -19,6 +20,8 @@ from ordsvm.devices import has_fused_kernels, names_of_torch
 Array = Any  # ndarray or tensor
 LARGE_LOWER = 256  # rows of a triangular matrix from which on torch inverts it by blocks
 BLOCKS_OF_LOWER = 16  # a power of 2
+_OF_THREAD = threading.local()
+_FIRST_USE = threading.Lock()
 
 
 class ArrayLibrary(Protocol):
@@ -30,6 +33,9 @@ class ArrayLibrary(Protocol):
 
     def current(self) -> AbstractContextManager[Any]:
         """Within it, kernels are launched on this device."""
+
+    def apart(self) -> AbstractContextManager[Any]:
+        """Within it, operations of this thread do not wait for those of others."""
 
     def array(self, values: Any) -> Array:
         """A float64 array here, without a copy where it is one already."""
@@ -118,6 +124,9 @@ class NumpyLibrary:
     out_of_memory: type[Exception] = MemoryError
 
     def current(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def apart(self) -> AbstractContextManager[Any]:
         return nullcontext()
 
     def array(self, values: Any) -> Array:
@@ -227,9 +236,24 @@ class TorchLibrary:
         self.queues = self.device.type == "cuda"
         self._compact = torch.float32 if self.queues else torch.float64
         self.out_of_memory: type[Exception] = torch.cuda.OutOfMemoryError
+        if self.queues:
+            self._load_linear_algebra()
+
+    def _load_linear_algebra(self) -> None:
+        """torch loads it at its first use, and fails where that is in two threads at once."""
+        with _FIRST_USE:
+            self._torch.linalg.cholesky_ex(self._torch.ones((1, 1), device=self.device))
 
     def current(self) -> AbstractContextManager[Any]:
         return self._torch.cuda.device(self.device) if self.queues else nullcontext()
+
+    def apart(self) -> AbstractContextManager[Any]:
+        if not self.queues:
+            return nullcontext()
+        streams, name = _OF_THREAD.__dict__, str(self.device)  # one each: memory that one has used stays with it
+        if name not in streams:
+            streams[name] = self._torch.cuda.Stream(self.device)
+        return self._torch.cuda.stream(streams[name])
 
     def array(self, values: Any) -> Array:
         return self._there(values).to(self._torch.float64)  # float32 travels as such, and is widened there

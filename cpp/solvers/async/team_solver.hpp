@@ -90,7 +90,7 @@ class TeamSolver {
   void together(Commons<T>& commons, Monitor& monitor, Task task) {
     const bool by_steps = monitor.next_step() < std::numeric_limits<Index>::max();
     commons.pause_at = monitor.next_step();
-    run_team(
+    threads_.run(
         static_cast<int>(owned_.size()), commons.stop, task,
         [&] {
           const Index steps = commons.steps;
@@ -113,7 +113,7 @@ class TeamSolver {
                                 Interruptible interruptible = Interruptible::yes) {
     std::vector<double> score(hinges_.n_samples, 0.0);
     std::atomic<bool> stop = interruptible == Interruptible::yes && monitor.stopped();
-    run_team(
+    threads_.run(
         team_.n_threads, stop,
         [&](int t) {
           const Index first = hinges_.n_samples * t / team_.n_threads;
@@ -124,7 +124,8 @@ class TeamSolver {
             simd::add_row(score.data() + first, beta[i], row.data() + first, last - first);
           }
         },
-        [&] { return interruptible == Interruptible::yes && monitor.stop_now(steps_, rows()); });
+        [&] { return interruptible == Interruptible::yes && monitor.stop_now(steps_, rows()); },
+        std::chrono::milliseconds(2));
     return score;
   }
 
@@ -139,6 +140,7 @@ class TeamSolver {
   std::vector<OwnedHinges> owned_;
   Index rows_before_;
   Index steps_ = 0;
+  LastingTeam threads_;
 };
 
 }  // namespace ordsvm

@@ -39,7 +39,7 @@ from ordsvm.solvers.kernel.together import can_solve_together, solve_together
 from ordsvm.solvers.linear.penalized import solve_penalized
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.recorder import combined
-from ordsvm.solvers.registry import check_solver, is_proximal_newton, is_rank_dcd
+from ordsvm.solvers.registry import check_solver, computes_on_device, is_proximal_newton, is_rank_dcd
 from ordsvm.solvers.solution import Solution
 
 
@@ -219,7 +219,8 @@ class KernelMachine(Machine):
             trained_on = task.order if self._is_precomputed() else samples
             control = task.validation.controls(control, task.problems[0], kernel, trained_on)
         if len(task.problems) == 1 and task.problems[0].uses_all_samples():
-            matrix = KernelMatrix.of(kernel, samples, float(self.cache_size))
+            stays_there = control.last_resort is None and computes_on_device(solver)
+            matrix = KernelMatrix.of(kernel, samples, float(self.cache_size), stays_there)
             if keeper is None:  # small fits are faster without a list of problems
                 return Trained(kernel, [solve(task.problems[0], matrix, solver, control, starts[0])])
             one = partial(_solve_on, matrix, solver)

@@ -11,6 +11,7 @@ from ordsvm import _core
 from ordsvm._typing import Floats, Ints
 from ordsvm.devices import TensorRows
 from ordsvm.kernels.base import Kernel
+from ordsvm.kernels.kernels import RBF, Laplacian
 
 LARGEST_VALUE = 1e150  # of a kernel: products of two do not overflow
 LARGEST_FLOAT_VALUE = 1e30  # the same for rows in float32
@@ -73,7 +74,7 @@ class KernelMatrix:
         self._caches: dict[bool, _core.Cache] = {}
 
     @classmethod
-    def of(cls, kernel: Kernel, samples: Any, cache_size: float) -> KernelMatrix:
+    def of(cls, kernel: Kernel, samples: Any, cache_size: float, on_device: bool = False) -> KernelMatrix:
         """Make the matrix of these samples.
 
         A kernel that serves many fits may keep the last one that it has made.
@@ -86,6 +87,8 @@ class KernelMatrix:
             The training samples.
         cache_size : float
             Megabytes for cached rows.
+        on_device : bool, default=False
+            Whether the solver computes values of K on a device: rows of the core are made only if they are needed.
 
         Returns
         -------
@@ -99,6 +102,10 @@ class KernelMatrix:
             from ordsvm.kernels.products.device_matrix import TensorMatrix
 
             return TensorMatrix(kernel, samples)
+        if on_device and isinstance(kernel, RBF | Laplacian):
+            from ordsvm.kernels.products.device_matrix import LateMatrix
+
+            return LateMatrix(kernel, samples, cache_size)
         return cls(kernel.rows(samples), cache_size, (kernel, samples))
 
     def rounding(self, beta: Floats) -> float:

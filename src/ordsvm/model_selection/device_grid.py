@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ordsvm._typing import Floats
-from ordsvm.array_library import torch_library
+from ordsvm.array_library import TorchLibrary, torch_library
 from ordsvm.devices import usable_device
 from ordsvm.estimators.base import Fit, prepare
 from ordsvm.estimators.kernel import Trained
@@ -72,10 +72,14 @@ class DeviceGrid:
             folds = Folds([task.problems[0] for task in tasks], samples)
             if folds.are_alike():
                 library = torch_library(usable_device(self._machine.device))
-                products = torch_products(library, self._kernel, self._X)
-                every = library.span(0, self._X.shape[0])
-                K, tol = products.part(every, every), float(self._machine.tol)
-                self._found = solve_side_by_side(library, K, folds, self._C, tol, self._starts)
+                with library.current(), library.apart():
+                    self._found = self._solved_by(library, folds)
+
+    def _solved_by(self, library: TorchLibrary, folds: Folds) -> dict[tuple[int, int], Solved]:
+        products = torch_products(library, self._kernel, self._X)
+        every = library.span(0, self._X.shape[0])
+        K, tol = products.part(every, every), float(self._machine.tol)
+        return solve_side_by_side(library, K, folds, self._C, tol, self._starts)
 
     def _unit_fit(self, train: FoldSamples) -> Fit:
         """At C = 1."""

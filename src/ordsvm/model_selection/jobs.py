@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import product
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ from ordsvm.solvers.registry import is_rank_dcd
 from ordsvm.stopping import Jobs
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
+DEVICE_THREADS = 2  # that keep a device at work: one alone takes longer to launch kernels than these take
 PLAIN = (bool, int, float, str, type(None), np.generic, np.ndarray, list, tuple, dict, Kernel)  # changed by no fit
 
 
@@ -104,7 +106,9 @@ class SearchJobs:
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
         is_linear = isinstance(self.machine, LinearMachine)
         if self._device() != "cpu" and not is_linear:
-            return self._collect(len(candidates), self._device_jobs(own, journal), journal, require="sharedmem")
+            jobs = sorted(self._device_jobs(own, journal), key=attrgetter("fold"))  # neighbours differ in kernel
+            threads = DEVICE_THREADS if self.n_jobs is None and self._device().startswith("cuda") else self.n_jobs
+            return self._collect(len(candidates), jobs, journal, n_jobs=threads, require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
         if is_linear and self._device() == "cpu" and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
@@ -388,7 +392,7 @@ class SearchJobs:
         return samples(train), samples(self.folds[fold].test)
 
     def _collect(self, n_candidates: int, jobs: Sequence[Job], journal: Journal, **options: Any) -> list[list[Outcome]]:
-        found = Jobs(n_jobs=self.n_jobs, verbose=self.verbose, **options).run(job.run for job in jobs)
+        found = Jobs(**{"n_jobs": self.n_jobs, "verbose": self.verbose} | options).run(job.run for job in jobs)
         journal.finish()
         table: list[dict[int, Outcome]] = [{} for _ in range(n_candidates)]
         for (place, fold), outcome in journal.known.items():

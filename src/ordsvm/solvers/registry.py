@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ordsvm.devices import usable_device
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.asyagcd import AsyAGCD
 from ordsvm.solvers.kernel.asygcd import AsyGCD
@@ -120,3 +121,8 @@ def is_rank_dcd(solver: Any) -> bool:
 def is_proximal_newton(solver: Any) -> bool:
     """Whether this is the solver that computes on devices, by name or by options."""
     return isinstance(solver, ProximalNewton) or (isinstance(solver, str) and solver == ProximalNewton.name)
+
+
+def computes_on_device(solver: Any) -> bool:
+    """Whether these options have values of K computed elsewhere than by the core."""
+    return isinstance(solver, ProximalNewton) and usable_device(solver.device) != "cpu"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,50 @@ class DeviceMatrix(KernelMatrix):
         return score
 
 
+class LateMatrix(KernelMatrix):
+    """The matrix of samples in memory, for solvers that compute on a device: it makes no rows for those of the core,
+    which takes longer than some fits.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel whose values are at most 1.
+    samples : ndarray or CSR matrix of shape (n_samples, n_features)
+        The training samples.
+    cache_size : float
+        Megabytes for cached rows, should these be needed after all.
+    """
+
+    def __init__(self, kernel: RBF | Laplacian, samples: Any, cache_size: float) -> None:
+        self.source = (kernel, samples)
+        self._kernel, self._samples = kernel, samples
+        self.largest, self.fits_float = 1.0, True
+        self.roundings = few_roundings(samples.shape[1])
+        self._caches, self._cache_size = {}, cache_size
+
+    def product(self, beta: Floats, n_threads: int = 1) -> Floats:
+        """Compute Kβ by rows of the core.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples,)
+            The weights β.
+        n_threads : int, default=1
+            Threads of the core.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores.
+        """
+        return KernelMatrix(self._kernel.rows(self._samples), self._cache_size).product(beta, n_threads)
+
+
+def few_roundings(n_features: int) -> float:
+    """As many as the core makes of a value (cpp/kernels/tiles)."""
+    return 4.0 + math.sqrt(n_features)
+
+
 class TensorMatrix(KernelMatrix):
     """The matrix of samples in a tensor, for solvers that compute on a device: it has no rows for those of the core.
 
@@ -67,7 +112,7 @@ class TensorMatrix(KernelMatrix):
         self.largest = 1.0 if isinstance(kernel, RBF | Laplacian) else self._largest(kernel, samples)
         check_largest(self.largest)
         self.fits_float = self.largest < LARGEST_FLOAT_VALUE
-        self.roundings = 4.0 + math.sqrt(samples.shape[1])  # as many as the core makes (cpp/kernels/tiles)
+        self.roundings = few_roundings(samples.shape[1])
         self._caches = {}
 
     @staticmethod

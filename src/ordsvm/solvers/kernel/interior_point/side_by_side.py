@@ -37,6 +37,7 @@ HALF_WIDTH = 0.01  # as in crossover.py, where systems need a larger one
 MOST_VIOLATION = 2.0  # in units of tol, of what the judge is asked about
 MATRICES = 3  # of a problem that are in memory at once
 ROOM = 2.0**31  # bytes for these, where it is not known how many there are
+SHARE_OF_ROOM = 0.3  # where it is: another thread may solve problems of its own
 TREATMENTS = frozenset({Treatment.NONE, Treatment.PENALIZED, Treatment.FREE})
 
 
@@ -282,7 +283,7 @@ def _in_parts(
 ) -> dict[tuple[int, int], Solved]:
     size = max(map(len, folds.samples))
     room = library.free_memory()
-    room = 0.6 * room if room == room else ROOM
+    room = SHARE_OF_ROOM * room if room == room else ROOM
     at_a_time = max(1, int(room / (MATRICES * 8.0 * len(folds.samples) * size * size)))
     found: dict[tuple[int, int], Solved] = {}
     for begin in range(0, len(C), at_a_time):

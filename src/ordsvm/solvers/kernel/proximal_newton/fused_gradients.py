@@ -1,28 +1,27 @@
 """Conjugate gradients of newton_system.py on a GPU: four kernels an iteration beside the products, by Triton.
 
 Scalars stay on the device, in one array of sums: a kernel adds to some, uses others and clears those of which neither
-is the case. An iteration is captured as a CUDA graph and replayed: its launches take the host longer than the device
-takes for what they launch, unless the system is very large.
+is the case. Where a system needs many iterations, one is captured as a CUDA graph and replayed: to launch its kernels
+takes the host longer than the device takes for them, unless the system is very large.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import torch
 import triton
 import triton.language as tl
 
 from ordsvm.kernels.products.divided import DividedProducts
-from ordsvm.kernels.products.fused import LEAST_SQUARE
 
 if TYPE_CHECKING:
     from ordsvm.solvers.kernel.proximal_newton.newton_system import NewtonSystem, Sizes, Step
     from ordsvm.solvers.kernel.proximal_newton.preconditioner import Preconditioner
 
 ROWS = 256
-EAGER = 2  # iterations of the first system of a kind, whose kernels may have to be compiled, before a graph is made
+BEFORE_GRAPH = 8  # iterations of a system: to capture one takes as long as to launch some ten
 
 # Sums: r'z twice (added up, in use), p'Ap twice, z'Ap, ‖ρ‖², max |ρ|, q'x, r'ρ, the constant of the step's size, E'p
 RZ, RZ_USED, PAP, PAP_USED, ZAP, NORM2, TOP, QX, RR, CONSTANT, EP = (tl.constexpr(k) for k in range(11))
@@ -111,7 +110,6 @@ class FusedGradients:
     """What `PlainGradients` computes, up to rounding."""
 
     graphs = True  # False once a graph could not be made
-    kinds: ClassVar[set[tuple[Any, ...]]] = set()  # of systems whose kernels have run
 
     def __init__(self, system: NewtonSystem, step: Step, preconditioner: Preconditioner) -> None:
         self._system, self._step_, self._by = system, step, preconditioner
@@ -133,8 +131,7 @@ class FusedGradients:
 
     def iterate(self) -> Sizes:
         self._count += 1
-        if self._graph is None and self._count > (0 if self._kind() in self.kinds else EAGER):
-            self.kinds.add(self._kind())
+        if self._count == BEFORE_GRAPH + 1:
             self._graph = self._captured()
         if self._graph is None:
             self._iterate()
@@ -147,19 +144,6 @@ class FusedGradients:
             return [norm2, top, constant - qx + rr]
 
         return sizes
-
-    def _kind(self) -> tuple[Any, ...]:
-        """What kernels are compiled for."""
-        products, (n, rank, q) = self._system.products, self._sizes
-        return (
-            type(products),
-            getattr(products, "kind", None),
-            n >= LEAST_SQUARE,
-            n % 16 == 0,
-            rank % 16 == 0,
-            q,
-            self.x.device,
-        )
 
     def _iterate(self) -> None:
         n, rank, q = self._sizes

@@ -13,7 +13,7 @@ from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.multipliers import MOST_BISECTIONS, ROUNDING, Stage
 from ordsvm.solvers.kernel.proximal_newton.multipliers import SETTLED as SETTLED_NUMBER
 from ordsvm.solvers.kernel.proximal_newton.multipliers import SETTLED_BY_SIZE as SETTLED_BY_SIZE_NUMBER
-from ordsvm.solvers.kernel.proximal_newton.passes import Consistent, Iterate, RightSide, State
+from ordsvm.solvers.kernel.proximal_newton.passes import Consistent, Iterate, RightSide, State, caps_by_sign
 
 ROWS = 128
 SETTLED, SETTLED_BY_SIZE = tl.constexpr(SETTLED_NUMBER), tl.constexpr(SETTLED_BY_SIZE_NUMBER)
@@ -220,6 +220,20 @@ def _proof(
     tl.atomic_max(OUT + 3, tl.max(tl.max(tl.where(cap > 0.0, size, 0.0), 1), 0))
 
 
+@triton.jit
+def _caps_below(
+    SIGN, OFFSET, CAP, SCORE, LEVELS, OUT, n_rows, n_columns, n_points, COLUMNS: tl.constexpr, ROWS: tl.constexpr
+):
+    """Sums by column of the caps whose f − s·o is below each of some levels."""
+    i, j, row_there, _, _, sign, offset, cap = _hinges(SIGN, OFFSET, CAP, n_rows, n_columns, COLUMNS, ROWS)
+    own = tl.load(SCORE + i, mask=row_there, other=0.0)[:, None] - sign * offset
+    for point in range(n_points):
+        at = point * n_columns + j
+        level = tl.load(LEVELS + at, mask=j < n_columns, other=0.0)
+        below = tl.sum(tl.where(own < level[None, :], cap, 0.0), 0)
+        tl.atomic_add(OUT + at, below, mask=j < n_columns)
+
+
 class FusedPasses:
     """What `PlainPasses` returns, up to rounding."""
 
@@ -308,3 +322,12 @@ class FusedPasses:
         _proof[self._grid()](alpha, *self._table, score, beta, level, out, self._n, self._m, **self._tile)
         gap, loss, product, worst = out.tolist()
         return gap, loss, product, worst
+
+    def caps(self) -> tuple[Floats, Floats]:
+        return caps_by_sign(self.columns)
+
+    def caps_below(self, score: Array, points: Floats) -> Floats:
+        out = self.library.zeros(len(points), self._m)
+        levels = self.library.array(points @ self.columns.member.T)
+        _caps_below[self._grid()](*self._table, score, levels, out, self._n, self._m, len(points), **self._tile)
+        return self.columns.gamma(self.library.host(out))

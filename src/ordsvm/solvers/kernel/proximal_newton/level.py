@@ -34,7 +34,8 @@ FULL_STEP_SLOPE = 0.3  # of the slope at the start: a whole step that leaves les
 MOST_SEARCHES = 14
 NO_DIFFERENCE = 1e-12  # of β, likewise: sums of α are rounded
 MOST_CORRECTED = 0.05  # share of the samples
-MOST_HALVINGS = 64  # of the range of a threshold
+SECTIONS = np.arange(1, 16) / 16  # of the range of a threshold, looked at together
+MOST_SECTIONS = 16  # times that it is divided
 
 
 class Direction(NamedTuple):
@@ -228,19 +229,15 @@ class Level:
     def best_thresholds(self, score: Array) -> Floats:
         """Penalised thresholds that minimise the primal for these scores, as `Problem.best_thresholds`: b is where it
         and the caps of hinges whose level f − s·o is below it add up to the caps of sign −1."""
-        columns, library, member = self.columns, self.library, self.columns.membership
-        levels, cap = score[:, None] - columns.sign * columns.offset, columns.cap
-
-        def caps(flags: Array) -> Array:
-            return (cap * library.number(flags)).sum(0) @ member
-
-        total, low = caps(columns.sign < 0), -caps(columns.sign > 0)
-        high = total
-        for _ in range(MOST_HALVINGS):
-            b = 0.5 * (low + high)
-            is_above = b + caps(levels < member @ b) > total
-            low, high = library.where(is_above, low, b), library.where(is_above, b, high)
-        return library.host(0.5 * (low + high))
+        rising, falling = self.passes.caps()
+        low, high = -rising, falling
+        for _ in range(MOST_SECTIONS):
+            points = low + (high - low) * SECTIONS[:, np.newaxis]
+            is_above = points + self.passes.caps_below(score, points) > falling
+            n_below = (~is_above).sum(0)
+            ends = np.concatenate([low[np.newaxis], points, high[np.newaxis]])
+            low, high = (np.take_along_axis(ends, (n_below + k)[np.newaxis], 0)[0] for k in (0, 1))
+        return 0.5 * (low + high)
 
 
 def _passes(library: ArrayLibrary, columns: Columns) -> Passes:

@@ -87,6 +87,12 @@ class Passes(Protocol):
     def proof(self, alpha: Array, beta: Array, score: Array, b: Floats) -> tuple[float, float, float, float]:
         """The gap, the losses, β'f and the largest violation."""
 
+    def caps(self) -> tuple[Floats, Floats]:
+        """Sums by threshold of the caps of sign 1 and of sign −1."""
+
+    def caps_below(self, score: Array, points: Floats) -> Floats:
+        """Sums by threshold of the caps of hinges whose level f − s·o is below that of `points`, a row each."""
+
 
 class PlainPasses:
     """By operations on whole arrays."""
@@ -149,3 +155,20 @@ class PlainPasses:
         worst = (violating * library.number(cap > 0)).max()
         gap, loss, product, worst = library.floats(gap, loss, beta @ score, worst)
         return gap, loss, product, worst
+
+    def caps(self) -> tuple[Floats, Floats]:
+        return caps_by_sign(self.columns)
+
+    def caps_below(self, score: Array, points: Floats) -> Floats:
+        columns, number = self.columns, self.library.number
+        levels = score[:, None] - columns.sign * columns.offset
+        sums = [(columns.cap * number(levels < columns.level(row))).sum(0)[None] for row in points]
+        return columns.gamma(self.library.host(self.library.join(sums)))
+
+
+def caps_by_sign(columns: Columns) -> tuple[Floats, Floats]:
+    """Sums by threshold of the caps of sign 1 and of sign −1."""
+    number = columns.library.number
+    sums = [(columns.cap * number(flags)).sum(0)[None] for flags in (columns.sign > 0, columns.sign < 0)]
+    rising, falling = columns.gamma(columns.library.host(columns.library.join(sums)))
+    return rising, falling

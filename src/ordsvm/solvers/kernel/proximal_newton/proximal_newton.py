@@ -42,7 +42,8 @@ FIRST_LEVEL = 50000  # samples from which on a subsample comes first
 LEVEL_GROWTH = 4
 NEXT_WIDTH = 0.3  # of later ones
 DRAWN_LEVELS = 100_000  # hinges from whose levels the spread of all is told
-LEAST_RANK = 64  # of the preconditioner
+RANK, LEAST_RANK = 2048, 64  # of the preconditioner
+SMALL_LEVEL = 50_000  # samples up to which a factor of half the rank costs less than the iterations that it adds
 LOOK_SECONDS = 1e-7  # that the host takes for a hinge at a look, with the way from a device
 
 
@@ -54,8 +55,9 @@ class ProximalNewton:
     ----------
     direct : int, default=6000
         Free samples up to which the system of a step is factored; above, conjugate gradients solve it.
-    rank : int, default=2048
-        Drawn samples of the Nyström approximation that preconditions these.
+    rank : int, default=None
+        Drawn samples of the Nyström approximation that preconditions these; None: 2,048, and half as many for up to
+        50,000 samples.
     seed : int, default=0
         Seed of the order in which samples make up levels, and of the drawn ones.
     device : str, default="cpu"
@@ -89,7 +91,7 @@ class ProximalNewton:
     """
 
     direct: int = 6000
-    rank: int = 2048
+    rank: int | None = None
     seed: int = 0
     device: str = "cpu"
 
@@ -98,7 +100,8 @@ class ProximalNewton:
 
     def __post_init__(self) -> None:
         check_count("direct", self.direct, "samples")
-        check_count("rank", self.rank, "samples")
+        if self.rank is not None:
+            check_count("rank", self.rank, "samples")
         check_seed_number(self.seed)
         check_device(self.device)
 
@@ -152,7 +155,7 @@ class Method:
         self.order = order
         self.problem = run.problem
         self.columns = Columns.of(run.problem, order, library)
-        self.effort = Effort(options.direct, options.rank, options.seed, self._stop)
+        self.effort = Effort(options.direct, options.rank or RANK, options.seed, self._stop)
         self.spread = _spread(run.problem)
         self.tol = run.control.tol
         self.looks_on_host = self._needs_host()
@@ -250,7 +253,7 @@ class Method:
             factor = math.sqrt(self.problem.n_samples / size)
             columns = self.columns.first(size, factor)
             term = ThresholdTerm(self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
-            level = Level(self.library, self.products, columns, term, self.effort)
+            level = Level(self.library, self.products, columns, term, self._effort(size))
             start = self._carried(level, start)
             if term.is_penalised and size == sizes[0] and not self.run.alpha.any():
                 start = start._replace(b=level.best_thresholds(start.score))
@@ -262,6 +265,10 @@ class Method:
             start, width = stages.of_subsample(), NEXT_WIDTH
             del level, stages  # and with them an approximation of K
         raise AssertionError("the last level is that of all samples")
+
+    def _effort(self, size: int) -> Effort:
+        is_given = self.options.rank is not None
+        return self.effort if is_given or size > SMALL_LEVEL else self.effort._replace(rank=self.effort.rank // 2)
 
     def _start(self) -> Iterate:
         """β of the α to start from, and thresholds that suit its scores; a level finds penalised ones where α = 0."""

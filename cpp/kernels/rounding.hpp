@@ -3,10 +3,9 @@
 // Every operation of T rounds its exact result by at most a share u of it or, below the normal numbers of T, by its
 // smallest normal number. n of them in a row make a factor within 1 +- nu / (1 - nu) (Higham 2002, section 3.1). From
 // what is known of a reduction (a dot product or distance) made so, a kernel's formula bounds the error of its values.
+// Bounds may be infinite: they are computed in rounding.cpp, since tiles.cpp is compiled for finite numbers alone.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "kernels/kernel.hpp"
@@ -26,10 +25,7 @@ struct Arithmetic {
   }
 
   /// What `count` roundings in a row change a number by, at most, as a share of it.
-  double share(double count) const {
-    const double sum = count * unit;
-    return sum < 0.5 ? sum / (1.0 - sum) : std::numeric_limits<double>::infinity();
-  }
+  double share(double count) const;
 };
 
 /// A reduction x of two samples comes out as x' (1 + r) + a, |r| <= relative and |a| <= absolute, where x' is x for a dot
@@ -43,54 +39,25 @@ struct ReductionBound {
 /// Values of K: |K| <= largest, and one that is made is off by `error` at most.
 struct ValueBound {
   double error, largest;
-  static constexpr ValueBound none() { return {std::numeric_limits<double>::infinity(), 0.0}; }
+  static ValueBound none();  // an error of any size
 };
 
 namespace rounding {
 
-/// Whether a parameter is rounded as results are.
-inline bool is_normal(double parameter, const Arithmetic& in) {
-  return parameter == 0.0 || (std::abs(parameter) >= 2.0 * in.least && std::abs(parameter) <= in.most / 4.0);
-}
-
 /// x.y
-inline ValueBound of_product(const ReductionBound& x) { return {x.absolute, x.largest_norm}; }
+ValueBound of_product(const ReductionBound& x);
 
 /// exp(-gamma x) of a distance x.
-inline ValueBound of_decay(const Kernel& kernel, const ReductionBound& x) {
-  const Arithmetic& in = x.arithmetic;
-  const double relative = x.relative + (1.0 + x.relative) * in.share(4.0);
-  if (!is_normal(kernel.gamma, in) || kernel.gamma < 0.0 || !(relative < 0.5)) return ValueBound::none();
-  const double of_features = std::sqrt(2.0 / std::exp(1.0) * kernel.gamma) * x.of_root;
-  const double of_distance = relative / (std::exp(1.0) * (1.0 - relative));
-  const double of_cancellation = std::min(1.0, kernel.gamma * x.absolute * (1.0 + in.share(4.0)));
-  return {of_features + of_distance + of_cancellation + in.of_power * in.unit + 4.0 * in.least, 1.0};
-}
+ValueBound of_decay(const Kernel& kernel, const ReductionBound& x);
 
 /// gamma x + coef0 of a dot product x.
-inline ValueBound of_affine(const Kernel& kernel, const ReductionBound& x) {
-  const Arithmetic& in = x.arithmetic;
-  const double gamma = std::abs(kernel.gamma), largest = gamma * x.largest_norm + std::abs(kernel.coef0);
-  if (!is_normal(kernel.gamma, in) || !(largest <= in.most / 4.0)) return ValueBound::none();
-  return {gamma * x.absolute * (1.0 + in.share(3.0)) + largest * in.share(3.0) + 4.0 * in.least, largest};
-}
+ValueBound of_affine(const Kernel& kernel, const ReductionBound& x);
 
 /// (gamma x + coef0)^degree by repeated squaring. What std::pow makes of other degrees has no bound here.
-inline ValueBound of_power(const Kernel& kernel, int whole_degree, const ReductionBound& x) {
-  const Arithmetic& in = x.arithmetic;
-  const ValueBound base = of_affine(kernel, x);
-  if (whole_degree < 0 || !std::isfinite(base.error)) return ValueBound::none();
-  const double degree = whole_degree, scale = std::max(base.largest, in.least);
-  const double growth = degree * std::log1p(base.error / scale) + std::log1p(in.share(std::max(0.0, degree - 1.0)));
-  const double largest = std::pow(scale, degree);
-  if (!(largest * std::exp(growth) <= in.most / 4.0)) return ValueBound::none();
-  return {largest * std::expm1(growth) + 2.0 * degree * in.least, largest};
-}
+ValueBound of_power(const Kernel& kernel, int whole_degree, const ReductionBound& x);
 
 /// tanh(gamma x + coef0)
-inline ValueBound of_tangent(const Kernel& kernel, const ReductionBound& x) {
-  return {of_affine(kernel, x).error + (6.0 + x.arithmetic.of_power) * x.arithmetic.unit, 1.0};
-}
+ValueBound of_tangent(const Kernel& kernel, const ReductionBound& x);
 
 }  // namespace rounding
 }  // namespace ordsvm

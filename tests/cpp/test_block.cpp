@@ -113,7 +113,7 @@ TEST(block_can_be_interrupted_in_the_middle_of_a_round) {
   const HingeTable table = implicit_table(data, Treatment::penalized, 1e6);
   Monitor stopped([](Index, Index) { return false; }, [](double tol, double) { return tol; }, [] { return true; });
   Fit fit = Fit::zero(table);
-  solve_from(fit, table, *space.rows, Blocked{0, 32, 2}, {1e-12, 1L << 40, large_cache, true}, stopped);
+  solve_from(fit, table, *space.rows, Blocked{0, 32, 2}, {1e-12, Index{1} << 40, large_cache, true}, stopped);
   CHECK(fit.outcome.status == Status::stopped);
   CHECK(plain::Point(table, space.matrix, fit.alpha).is_in_box());
 }

@@ -7,7 +7,8 @@ lists its own parameters only, in their order, and a text is written once.
 from __future__ import annotations
 
 import re
-from textwrap import dedent, indent
+from inspect import cleandoc
+from textwrap import dedent
 from typing import Any, TypeVar
 
 T = TypeVar("T", bound=type[Any])
@@ -200,7 +201,8 @@ def documented(texts: str) -> Any:
     entries = _entries(texts)
 
     def decorate(kind: T) -> T:
-        kind.__doc__ = re.sub(r"^    \{(\w+)\}$", lambda line: entries[line.group(1)], kind.__doc__ or "", flags=re.M)
+        text = cleandoc(kind.__doc__ or "") + "\n"  # as the compiler of Python 3.13 leaves it
+        kind.__doc__ = re.sub(r"^\{(\w+)\}$", lambda line: entries[line.group(1)], text, flags=re.M)
         return kind
 
     return decorate
@@ -212,6 +214,5 @@ def _entries(texts: str) -> dict[str, str]:
     found = {}
     for entry in re.split(r"\n(?=\w)", dedent(texts).strip()):
         name = entry.partition(" : ")[0]
-        text = re.sub(r"^(sorted_|counted_|linear_)", "", entry.strip())
-        found[name] = indent(text, "    ")
+        found[name] = re.sub(r"^(sorted_|counted_|linear_)", "", entry.strip())
     return found

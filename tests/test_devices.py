@@ -267,6 +267,17 @@ def test_prediction_goes_on_with_smaller_blocks(monkeypatch):
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-10)
 
 
+def test_fits_on_a_device_need_no_cache_of_rows():
+    """From nothing or from a solution."""
+    pytest.importorskip("torch")
+    X, y = random_data(5, n=90)
+    model = SVOR(solver="proximal-newton", device=DEVICE, cache_size=1e-4, warm_start=True)
+    for _ in range(2):
+        assert model.fit(X, y).result_.converged
+    with pytest.raises(ValueError, match="does not hold two rows"):
+        model.set_params(device="cpu").fit(X, y)
+
+
 def test_a_search_on_a_device():
     pytest.importorskip("torch")
     X, y = random_data(5, n=90)

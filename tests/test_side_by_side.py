@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from ordsvm import SVC, SVOR, SVR, OrdinalSearchCV, formulations
+from ordsvm import SVC, SVOR, SVR, OrdinalSearchCV, _core, formulations
 from ordsvm.array_library import NumpyLibrary, torch_library
 from ordsvm.kernels import RBF, Laplacian, Linear
 from ordsvm.model_selection import device_grid
 from ordsvm.problem import Treatment
-from ordsvm.solvers.kernel.interior_point import stacked_system
+from ordsvm.solvers.kernel.interior_point import side_by_side, stacked_system
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, solve_side_by_side
 from ordsvm.solvers.kernel.interior_point.stacked_start import Starts, are_near
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
@@ -236,3 +236,45 @@ def test_fits_of_a_search_on_a_device_give_no_warnings_of_their_own(recwarn):
     X, y = random_data(5, n=60)
     OrdinalSearchCV(SVOR(gamma=0.5), {"C": [1e-4, 1.0, 100.0]}, cv=2, device="torch:cpu", refit=False).fit(X, y)
     assert not [each for each in recwarn if "dual variables are at their bounds" in str(each.message)]
+
+
+def test_an_interrupted_search_solves_few_kernels_again(tmp_path, monkeypatch):
+    """Two at a time take turns: those before them have outcomes for all folds."""
+    pytest.importorskip("torch")
+    solved = []
+    side_by_side = device_grid.solve_side_by_side
+
+    def interrupted(*given):
+        if len(solved) == 4:
+            raise KeyboardInterrupt
+        solved.append(1)
+        return side_by_side(*given)
+
+    X, y = random_data(5, n=60)
+    grid = {"C": [1.0, 10.0], "gamma": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]}
+    search = OrdinalSearchCV(SVOR(), grid, cv=3, device="torch:cpu", refit=False)
+    monkeypatch.setattr(device_grid, "solve_side_by_side", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y, checkpoint=tmp_path)
+    monkeypatch.setattr(device_grid, "solve_side_by_side", lambda *given: solved.append(1) or side_by_side(*given))
+    solved.clear()
+    search.fit(X, y, checkpoint=tmp_path)
+    assert len(solved) == 2
+
+
+def test_ctrl_c_ends_a_grid_at_its_next_iteration(monkeypatch):
+    """As of a job: its token ends the thread that works on it."""
+    X, y = random_data(5, n=60)
+    folds = folds_of(MAKE["svor"], y)
+    K, token, seen = RBF(0.5)(X, X), _core.StopToken(), []
+    advanced = side_by_side.Batch._advanced
+
+    def stopped(self, *given):
+        seen.append(1)
+        token.set()
+        return advanced(self, *given)
+
+    monkeypatch.setattr(side_by_side.Batch, "_advanced", stopped)
+    with token, pytest.raises(SystemExit):
+        solve_side_by_side(NumpyLibrary(), K, folds, C, 1e-3)
+    assert len(seen) == 1

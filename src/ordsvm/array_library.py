@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,7 +35,7 @@ class ArrayLibrary(Protocol):
         """Within it, kernels are launched on this device."""
 
     def apart(self) -> AbstractContextManager[Any]:
-        """Within it, operations of this thread do not wait for those of others."""
+        """Within it, operations of this thread do not wait for those of others; they are done where it ends."""
 
     def array(self, values: Any) -> Array:
         """A float64 array here, without a copy where it is one already."""
@@ -247,13 +247,18 @@ class TorchLibrary:
     def current(self) -> AbstractContextManager[Any]:
         return self._torch.cuda.device(self.device) if self.queues else nullcontext()
 
-    def apart(self) -> AbstractContextManager[Any]:
+    @contextmanager
+    def apart(self) -> Iterator[None]:
         if not self.queues:
-            return nullcontext()
+            yield
+            return
         streams, name = _OF_THREAD.__dict__, str(self.device)  # one each: memory that one has used stays with it
         if name not in streams:
             streams[name] = self._torch.cuda.Stream(self.device)
-        return self._torch.cuda.stream(streams[name])
+        streams[name].wait_stream(self._torch.cuda.current_stream(self.device))
+        with self._torch.cuda.stream(streams[name]):
+            yield
+        streams[name].synchronize()  # others may read what was made here
 
     def array(self, values: Any) -> Array:
         return self._there(values).to(self._torch.float64)  # float32 travels as such, and is widened there

@@ -105,7 +105,7 @@ class KernelMatrix:
         if on_device and isinstance(kernel, RBF | Laplacian):
             from ordsvm.kernels.products.device_matrix import LateMatrix
 
-            return LateMatrix(kernel, samples, cache_size)
+            return LateMatrix(kernel, samples)
         return cls(kernel.rows(samples), cache_size, (kernel, samples))
 
     def rounding(self, beta: Floats) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.array_library import TorchLibrary, torch_library
 from ordsvm.devices import usable_device
@@ -58,6 +59,7 @@ class DeviceGrid:
     def solved(self, trains: Sequence[FoldSamples]) -> None:
         """Trains all of them, once; `trains`: numbers of samples, labels and weights of every fold."""
         with self._lock:
+            _core.check_ended()
             if self._fits is not None:
                 return
             before, self._before = self._before, None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import product
+from itertools import chain, product
 from operator import attrgetter
 from typing import Any
 
@@ -106,9 +106,8 @@ class SearchJobs:
                 return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
         is_linear = isinstance(self.machine, LinearMachine)
         if self._device() != "cpu" and not is_linear:
-            jobs = sorted(self._device_jobs(own, journal), key=attrgetter("fold"))  # neighbours differ in kernel
-            threads = DEVICE_THREADS if self.n_jobs is None and self._device().startswith("cuda") else self.n_jobs
-            return self._collect(len(candidates), jobs, journal, n_jobs=threads, require="sharedmem")
+            jobs = self._device_jobs(own, journal)
+            return self._collect(len(candidates), jobs, journal, n_jobs=self._device_workers(), require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
         if is_linear and self._device() == "cpu" and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
@@ -225,21 +224,31 @@ class SearchJobs:
         return "cpu" if device == "auto" else usable_device(device)
 
     def _device_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
-        """All folds of candidates that differ in C alone, side by side where they are small; else one by one."""
-        jobs: list[Job] = []
+        """All folds of candidates that differ in C alone, side by side where they are small; else one by one.
+
+        Kernels that are solved at the same time take turns: the folds of one wait for each other.
+        """
+        of_kernels: list[list[Job]] = []
         last: dict[Hashable, DeviceGrid] = {}
         for places in grouped(own, lambda name: name != "C"):
             kernel = self._common_kernel(own[places[0]]) if self._are_valid([own[place] for place in places]) else None
             machine = self._fresh_machine({name: value for name, value in own[places[0]].items() if name != "C"})
             chosen = [own[place] for place in places]
             if kernel is None or not DeviceGrid.takes(machine, chosen, kernel, len(self.y)):
-                jobs += self._path_jobs(own, [places], journal)
+                of_kernels.append(self._path_jobs(own, [places], journal))
             elif any(self._batches([places], journal)):
                 others = identity(chosen[0], lambda name: name not in ("C", "gamma"))
                 C = [float(parameters.get("C", self.machine.C)) for parameters in chosen]
                 last[others] = DeviceGrid(machine, kernel, self._views[0], C, before=last.get(others))
-                jobs += self._grid_jobs(last[others], own, places, journal)
-        return jobs
+                of_kernels.append(self._grid_jobs(last[others], own, places, journal))
+        rounds = (chain(*of_kernels[k : k + DEVICE_THREADS]) for k in range(0, len(of_kernels), DEVICE_THREADS))
+        return [job for turn in rounds for job in sorted(turn, key=attrgetter("fold"))]
+
+    def _device_workers(self) -> int | None:
+        """Threads that launch kernels: no more on a GPU than there is memory planned for."""
+        if not self._device().startswith("cuda"):
+            return self.n_jobs
+        return DEVICE_THREADS if self.n_jobs is None else min(self._workers(), DEVICE_THREADS)
 
     def _common_kernel(self, parameters: Parameters) -> Kernel | None:
         """The kernel that all folds have; None where they differ."""

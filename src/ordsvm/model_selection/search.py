@@ -59,7 +59,7 @@ class OrdinalSearchCV(GridSearchCV):
         A name from `ordsvm.metrics.SCORERS` or of scikit-learn, a scorer, or several. None is the estimator's own.
     n_jobs : int or None, default=None
         How many folds, each with one set of kernel parameters, at once. Linear models whose folds share passes take
-        their own `n_threads` instead. On a CUDA device None is two threads.
+        their own `n_threads` instead. On a CUDA device None is two threads, and there are no more.
     refit : bool, str or callable, default=True
         As in `GridSearchCV`: the best parameters are used to train on all samples; a str names the scorer to go by.
     cv : int, splitter or iterable, default=None

@@ -61,16 +61,14 @@ class LateMatrix(KernelMatrix):
         A kernel whose values are at most 1.
     samples : ndarray or CSR matrix of shape (n_samples, n_features)
         The training samples.
-    cache_size : float
-        Megabytes for cached rows, should these be needed after all.
     """
 
-    def __init__(self, kernel: RBF | Laplacian, samples: Any, cache_size: float) -> None:
+    def __init__(self, kernel: RBF | Laplacian, samples: Any) -> None:
         self.source = (kernel, samples)
         self._kernel, self._samples = kernel, samples
         self.largest, self.fits_float = 1.0, True
         self.roundings = few_roundings(samples.shape[1])
-        self._caches, self._cache_size = {}, cache_size
+        self._caches = {}
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ by rows of the core.
@@ -87,7 +85,7 @@ class LateMatrix(KernelMatrix):
         ndarray of shape (n_samples,)
             The scores.
         """
-        return KernelMatrix(self._kernel.rows(self._samples), self._cache_size).product(beta, n_threads)
+        return self._kernel.rows(self._samples).product(beta, n_threads)
 
 
 def few_roundings(n_features: int) -> float:

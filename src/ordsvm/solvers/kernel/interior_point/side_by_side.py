@@ -17,6 +17,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ordsvm import _core
 from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.problem import Certificate, Problem, Treatment
@@ -113,6 +114,7 @@ class Batch:
         x = starts.iterate(self._stacks, cap, self._C)
         attempt = np.full(len(live), FIRST_TRIAL * self._tol)
         for iteration in range(MOST_ITERATIONS):
+            _core.check_ended()
             with np.errstate(all="ignore"):
                 x = self._advanced(x, cap)
                 left = self._library.host(self._left(x, cap)).max(axis=0)  # NaN where a system has broken down

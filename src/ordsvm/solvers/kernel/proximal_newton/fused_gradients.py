@@ -7,6 +7,7 @@ takes the host longer than the device takes for them, unless the system is very 
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ordsvm.solvers.kernel.proximal_newton.preconditioner import Preconditioner
 
 ROWS = 256
+_CAPTURE = threading.Lock()  # the stream that iterations are captured on is shared
 BEFORE_GRAPH = 8  # iterations of a system: to capture one takes as long as to launch some ten
 
 # Sums: r'z twice (added up, in use), p'Ap twice, z'Ap, ‖ρ‖², max |ρ|, q'x, r'ρ, the constant of the step's size, E'p
@@ -180,6 +182,11 @@ class FusedGradients:
         on_one_device = not isinstance(system.products, DividedProducts)
         if not (system.library.queues and on_one_device and FusedGradients.graphs):
             return None
+        with _CAPTURE:
+            return self._capture()
+
+    def _capture(self) -> torch.cuda.CUDAGraph | None:
+        """None where it fails."""
         graph, here, aside = torch.cuda.CUDAGraph(), torch.cuda.current_stream(), _stream(self.x.device)
         aside.wait_stream(here)
         try:

@@ -237,6 +237,8 @@ def _caps_below(
 class FusedPasses:
     """What `PlainPasses` returns, up to rounding."""
 
+    sections = 16
+
     def __init__(self, library: ArrayLibrary, columns: Columns) -> None:
         self.library, self.columns = library, columns
         self._n, self._m = columns.cap.shape

@@ -14,6 +14,7 @@ those in I, with w = σ at free hinges, W their sum by sample, D = 1/W, w_k thei
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,8 +35,7 @@ FULL_STEP_SLOPE = 0.3  # of the slope at the start: a whole step that leaves les
 MOST_SEARCHES = 14
 NO_DIFFERENCE = 1e-12  # of β, likewise: sums of α are rounded
 MOST_CORRECTED = 0.05  # share of the samples
-SECTIONS = np.arange(1, 16) / 16  # of the range of a threshold, looked at together
-MOST_SECTIONS = 16  # times that it is divided
+NARROWED = 2.0**-64  # share of the range of a threshold that is left to it
 
 
 class Direction(NamedTuple):
@@ -231,8 +231,9 @@ class Level:
         and the caps of hinges whose level f − s·o is below it add up to the caps of sign −1."""
         rising, falling = self.passes.caps()
         low, high = -rising, falling
-        for _ in range(MOST_SECTIONS):
-            points = low + (high - low) * SECTIONS[:, np.newaxis]
+        sections = np.arange(1, self.passes.sections) / self.passes.sections
+        for _ in range(math.ceil(math.log(NARROWED, 1.0 / self.passes.sections))):
+            points = low + (high - low) * sections[:, np.newaxis]
             is_above = points + self.passes.caps_below(score, points) > falling
             n_below = (~is_above).sum(0)
             ends = np.concatenate([low[np.newaxis], points, high[np.newaxis]])

@@ -69,6 +69,8 @@ class Consistent(NamedTuple):
 
 
 class Passes(Protocol):
+    sections: int  # into which it pays to divide a range, whose ends `caps_below` looks at together
+
     def state(self, stage: Stage, at: Iterate, least: float) -> State:
         """`least`: an r that is not more than this is 0."""
 
@@ -96,6 +98,8 @@ class Passes(Protocol):
 
 class PlainPasses:
     """By operations on whole arrays."""
+
+    sections = 2
 
     def __init__(self, library: ArrayLibrary, columns: Columns) -> None:
         self.library, self.columns = library, columns

@@ -267,8 +267,9 @@ class Method:
         raise AssertionError("the last level is that of all samples")
 
     def _effort(self, size: int) -> Effort:
-        is_given = self.options.rank is not None
-        return self.effort if is_given or size > SMALL_LEVEL else self.effort._replace(rank=self.effort.rank // 2)
+        if self.options.rank is not None or size > SMALL_LEVEL:
+            return self.effort
+        return self.effort._replace(rank=max(LEAST_RANK, self.effort.rank // 2))
 
     def _start(self) -> Iterate:
         """β of the α to start from, and thresholds that suit its scores; a level finds penalised ones where α = 0."""

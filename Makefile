@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 THREADED := $(wildcard tests/test_async*.py)
 
 .PHONY: demo test test-all test-isa test-arm core-test docs lint format sanitize sanitize-gpu bench campaign experiments-quick clean
-.PHONY: test-gcc test-clang test-oldest test-python compilers wheel wheels coverage release-check publish
+.PHONY: test-gcc test-clang test-systems test-oldest test-python compilers wheel wheels coverage release-check publish
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -62,6 +62,11 @@ test-gcc: $(VENV)/cmake
 
 test-clang: $(VENV)/cmake
 	$(BIN)/python tools/compilers.py --cmake $(BIN)/cmake $(CLANGS:%=%:libstdc++) $(CLANGS:%=%:libc++)
+
+# The core's tests compiled for Windows and macOS by the clang of the package ziglang; the former run where wine is found.
+test-systems: $(VENV)/cmake
+	$(PIP) install ziglang
+	$(BIN)/python tools/systems.py --cmake $(BIN)/cmake
 
 # Debian's and Ubuntu's packages of some of these.
 compilers:

@@ -3,34 +3,48 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#ifdef ORDSVM_HAS_SETS
+#include <cpuid.h>
+#endif
+
 namespace ordsvm {
 namespace {
 
-bool has_avx2() {
 #ifdef ORDSVM_HAS_SETS
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2");
-#else
-  return false;
-#endif
-}
 
-bool has_avx512() {
-#ifdef ORDSVM_HAS_SETS
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-#else
-  return false;
-#endif
-}
+/// What the processor has, and whether the system keeps its registers when threads take turns. By its own instructions:
+/// what __builtin_cpu_supports reads is in a library that linkers of Windows do not add.
+struct Processor {
+  unsigned leaf_1 = 0, leaf_7 = 0;  // flags, in registers ecx and ebx
+  unsigned kept = 0;                // XCR0
+
+  Processor() {
+    unsigned eax, ebx, ecx, edx;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE)) return;
+    leaf_1 = ecx;
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) leaf_7 = ebx;
+    asm volatile("xgetbv" : "=a"(kept), "=d"(edx) : "c"(0));
+  }
+  bool has(unsigned flags_1, unsigned flags_7, unsigned registers) const {
+    return (leaf_1 & flags_1) == flags_1 && (leaf_7 & flags_7) == flags_7 && (kept & registers) == registers;
+  }
+};
 
 /// What the processor has.
 InstructionSet widest() {
-#ifdef ORDSVM_HAS_SETS
-  __builtin_cpu_init();
-#endif
-  return has_avx512() ? InstructionSet::avx512 : has_avx2() ? InstructionSet::avx2 : InstructionSet::baseline;
+  static const Processor processor;
+  constexpr unsigned avx2 = bit_AVX2 | bit_BMI | bit_BMI2, registers = 0x06;  // of 16 and 32 bytes
+  constexpr unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL;
+  constexpr unsigned wide_registers = 0xe0;  // of masks and of 64 bytes
+  if (!processor.has(bit_AVX | bit_FMA, avx2, registers)) return InstructionSet::baseline;
+  return processor.has(0, avx512, wide_registers) ? InstructionSet::avx512 : InstructionSet::avx2;
 }
+
+#else
+
+InstructionSet widest() { return InstructionSet::baseline; }
+
+#endif
 
 }  // namespace
 

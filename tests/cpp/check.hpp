@@ -29,13 +29,17 @@ inline std::atomic<long> checks = 0;
 inline std::atomic<long> failures = 0;
 inline constexpr long most_reports = 5;  // failures of one test that are described; the rest is counted
 
-inline thread_local std::vector<std::string> contexts;
+/// A function, since linkers of Windows refuse such a variable in several files.
+inline std::vector<std::string>& contexts() {
+  thread_local std::vector<std::string> own;
+  return own;
+}
 
 /// Says what the checks in its scope are about; shown when one of them fails.
 class Context {
  public:
-  explicit Context(std::string about) { contexts.push_back(std::move(about)); }
-  ~Context() { contexts.pop_back(); }
+  explicit Context(std::string about) { contexts().push_back(std::move(about)); }
+  ~Context() { contexts().pop_back(); }
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 };
@@ -43,7 +47,7 @@ class Context {
 inline void fail(const char* what, const char* file, int line) {
   if (++failures > most_reports) return;
   std::string about;
-  for (const std::string& context : contexts) about += " [" + context + "]";
+  for (const std::string& context : contexts()) about += " [" + context + "]";
   std::fprintf(stderr, "%s:%d: failed: %s%s\n", file, line, what, about.c_str());
 }
 

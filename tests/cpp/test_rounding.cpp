@@ -11,6 +11,8 @@ namespace ordsvm {
 namespace {
 
 using Exact = long double;
+// Elsewhere (Apple's processors, Microsoft's compilers) it is double, which is exact enough for float alone.
+constexpr bool is_exact_for_double = std::numeric_limits<Exact>::digits > std::numeric_limits<double>::digits;
 
 Exact exact_value(const Kernel& kernel, const double* x, const double* y, Index d) {
   Exact dot = 0, squares = 0, manhattan = 0;
@@ -149,7 +151,9 @@ void check_values() {
 }
 
 TEST(values_in_float_are_within_their_bound) { check_values<float>(); }
-TEST(values_in_double_are_within_their_bound) { check_values<double>(); }
+TEST(values_in_double_are_within_their_bound) {
+  if (is_exact_for_double) check_values<double>();
+}
 
 /// The largest error as a share of its bound, over samples of d features.
 double tightness(const Kernel& kernel, Index d, bool sparse) {
@@ -254,7 +258,7 @@ TEST(scores_are_within_their_bound) {
       const double size = random.chance(0.5) ? 1e-3 : 1e5;
       const check::Context here(about(samples, kernel) + ", beta " + std::to_string(size));
       check_drift<float>(samples, kernel, size, random);
-      check_drift<double>(samples, kernel, size, random);
+      if (is_exact_for_double) check_drift<double>(samples, kernel, size, random);
     }
 }
 

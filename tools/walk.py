@@ -37,7 +37,8 @@ def traced(call: Callable[[], Any]) -> list[Step]:
 
     def on_event(frame: FrameType, event: str, _: Any) -> None:
         file = frame.f_code.co_filename
-        is_function = not frame.f_code.co_name.startswith("<")  # neither a module nor a comprehension
+        name = frame.f_code.co_name
+        is_function = not name.startswith("<") and name != "__annotate__"  # no module, comprehension or annotation
         if event == "call" and is_function and file.startswith(str(PACKAGE)):
             found.setdefault(str(Path(file).relative_to(PACKAGE)), frame.f_code.co_qualname)
 

@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 THREADED := $(wildcard tests/test_async*.py)
 
 .PHONY: demo test test-all test-isa test-arm core-test docs lint format sanitize sanitize-gpu bench campaign experiments-quick clean
-.PHONY: test-gcc test-clang test-systems test-oldest test-python compilers wheel wheels coverage release-check publish
+.PHONY: test-gcc test-clang test-systems test-oldest test-python compilers wine wheel wheels coverage release-check publish
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -68,9 +68,12 @@ test-systems: $(VENV)/cmake
 	$(PIP) install ziglang
 	$(BIN)/python tools/systems.py --cmake $(BIN)/cmake
 
-# Debian's and Ubuntu's packages of some of these.
+# Debian's and Ubuntu's packages of some of these, and of what runs programs for Windows.
 compilers:
 	sudo apt-get update && sudo apt-get install -y g++-11 clang-15 libc++-15-dev libc++abi-15-dev
+
+wine:
+	sudo apt-get update && sudo apt-get install -y wine
 
 # The tests with the oldest versions that pyproject.toml allows, and with other Pythons, each in an environment of its own.
 test-oldest:

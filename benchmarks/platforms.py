@@ -19,7 +19,7 @@ DATA = (
     "coverage` has measured, of Python (src/ordsvm but for the modules that Triton compiles for a GPU) and of the core "
     "(cpp but for cpp/bindings), with the tests of `make test`."
 )
-SLOW = "Most of it is pip, which unpacks what the extra cli needs; parts have not been measured one by one."
+SLOW = "Most of it is pip, which unpacks and compiles what the extra cli needs."
 MISSED = "See build/coverage for the lines that no test runs."
 
 
@@ -40,9 +40,10 @@ def _wheel(quick: bool, python: str) -> list[Row]:
     facts: dict[str, Any] = {"wheel": found[0].name}
     made = [row("wheel: megabytes", found[0].stat().st_size / 1e6, at_most=MOST_MEGABYTES, **facts)]
     if not quick:
-        seconds = wheel.install_and_demonstrate(found[0], python)
+        parts = wheel.install_and_demonstrate(found[0], python)
+        facts |= {"seconds_of_pip": parts[0], "seconds_of_the_demo": parts[1]}
         claim = "wheel: seconds of the installation from a warm cache and of the demo"
-        made.append(row(claim, seconds, at_most=MOST_SECONDS, explanation=SLOW, **facts))
+        made.append(row(claim, sum(parts), at_most=MOST_SECONDS, explanation=SLOW, **facts))
     return made
 
 

@@ -2,13 +2,21 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from ordsvm import _core
 
+AVX2 = {"avx", "avx2", "fma", "bmi1", "bmi2"}
+NEEDED = {
+    "baseline": set(),
+    "avx2": AVX2,
+    "avx512": AVX2 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}
 FITS = """
 import json
 import numpy as np
@@ -63,6 +71,14 @@ def run(code, name):
     return subprocess.run(
         [sys.executable, "-c", code], env=os.environ | {"ORDSVM_ISA": name}, capture_output=True, text=True, check=False
     )
+
+
+def test_sets_are_those_that_the_system_finds():
+    flags = Path("/proc/cpuinfo")
+    if platform.machine() not in ("x86_64", "AMD64") or not flags.is_file():
+        pytest.skip("/proc/cpuinfo names the flags of x86-64 processors on Linux")
+    found = set(next(line for line in flags.read_text().splitlines() if line.startswith("flags")).split())
+    assert list(_core.instruction_sets) == [name for name, needed in NEEDED.items() if needed <= found]
 
 
 def test_the_widest_without_a_variable():

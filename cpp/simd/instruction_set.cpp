@@ -15,8 +15,9 @@ namespace {
 /// What the processor has, and whether the system keeps its registers when threads take turns. By its own instructions:
 /// what __builtin_cpu_supports reads is in a library that linkers of Windows do not add.
 struct Processor {
-  unsigned leaf_1 = 0, leaf_7 = 0;  // flags, in registers ecx and ebx
-  unsigned kept = 0;                // XCR0
+  unsigned leaf_1 = 0, leaf_7 = 0;                                    // flags, in registers ecx and ebx
+  unsigned kept = 0;                                                  // XCR0
+  static constexpr unsigned registers = 0x06, wide_registers = 0xe0;  // of 16 and 32 bytes; of masks and 64 bytes
 
   Processor() {
     unsigned eax, ebx, ecx, edx;
@@ -24,6 +25,9 @@ struct Processor {
     leaf_1 = ecx;
     if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) leaf_7 = ebx;
     asm volatile("xgetbv" : "=a"(kept), "=d"(edx) : "c"(0));
+#ifdef __APPLE__
+    kept |= wide_registers;  // which macOS keeps from their first use on
+#endif
   }
   bool has(unsigned flags_1, unsigned flags_7, unsigned registers) const {
     return (leaf_1 & flags_1) == flags_1 && (leaf_7 & flags_7) == flags_7 && (kept & registers) == registers;
@@ -33,11 +37,10 @@ struct Processor {
 /// What the processor has.
 InstructionSet widest() {
   static const Processor processor;
-  constexpr unsigned avx2 = bit_AVX2 | bit_BMI | bit_BMI2, registers = 0x06;  // of 16 and 32 bytes
+  constexpr unsigned avx2 = bit_AVX2 | bit_BMI | bit_BMI2;
   constexpr unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL;
-  constexpr unsigned wide_registers = 0xe0;  // of masks and of 64 bytes
-  if (!processor.has(bit_AVX | bit_FMA, avx2, registers)) return InstructionSet::baseline;
-  return processor.has(0, avx512, wide_registers) ? InstructionSet::avx512 : InstructionSet::avx2;
+  if (!processor.has(bit_AVX | bit_FMA, avx2, Processor::registers)) return InstructionSet::baseline;
+  return processor.has(0, avx512, Processor::wide_registers) ? InstructionSet::avx512 : InstructionSet::avx2;
 }
 
 #else

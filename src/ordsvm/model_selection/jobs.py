@@ -226,7 +226,7 @@ class SearchJobs:
     def _device_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
         """All folds of candidates that differ in C alone, side by side where they are small; else one by one.
 
-        Kernels that are solved at the same time take turns: the folds of one wait for each other.
+        Jobs of as many kernels as are solved at once alternate: the folds of one wait for each other.
         """
         of_kernels: list[list[Job]] = []
         last: dict[Hashable, DeviceGrid] = {}
@@ -241,14 +241,15 @@ class SearchJobs:
                 C = [float(parameters.get("C", self.machine.C)) for parameters in chosen]
                 last[others] = DeviceGrid(machine, kernel, self._views[0], C, before=last.get(others))
                 of_kernels.append(self._grid_jobs(last[others], own, places, journal))
-        rounds = (chain(*of_kernels[k : k + DEVICE_THREADS]) for k in range(0, len(of_kernels), DEVICE_THREADS))
+        of_kernels, at_once = list(filter(None, of_kernels)), effective_n_jobs(self._device_workers())
+        rounds = (chain(*of_kernels[k : k + at_once]) for k in range(0, len(of_kernels), at_once))
         return [job for turn in rounds for job in sorted(turn, key=attrgetter("fold"))]
 
     def _device_workers(self) -> int | None:
         """Threads that launch kernels: no more on a GPU than there is memory planned for."""
         if not self._device().startswith("cuda"):
             return self.n_jobs
-        return DEVICE_THREADS if self.n_jobs is None else min(self._workers(), DEVICE_THREADS)
+        return DEVICE_THREADS if self.n_jobs is None else min(effective_n_jobs(self.n_jobs), DEVICE_THREADS)
 
     def _common_kernel(self, parameters: Parameters) -> Kernel | None:
         """The kernel that all folds have; None where they differ."""

@@ -276,13 +276,14 @@ def test_limits_callbacks_and_history(name):
     assert len(every.history) >= every.n_iter // 2 - 1
 
 
-def test_an_unreachable_tolerance_ends():
-    X, y = random_data(17, n=40)
+@pytest.mark.parametrize("seed", [17, 18, 20])
+def test_an_unreachable_tolerance_ends(seed):
+    X, y = random_data(seed, n=40)
     for name in ("svorim", "svor", "svorex"):
         problem = FORMULATIONS[name](y, N_RANKS, 100.0)
         result = solve(problem, matrix_of(X), Decomposition(), Control(tol=3e-15)).result
         assert result.status == "precision"
-        assert result.violation < 1e-8
+        assert result.violation < 1e-10
 
 
 def test_an_exception_in_the_kernel_reaches_the_caller():

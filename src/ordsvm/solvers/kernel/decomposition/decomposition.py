@@ -51,6 +51,7 @@ BLOCKS = ("all", "descent", "decrease")
 STEPS = ("exact", "armijo", "diminishing")
 MAX_RECOMPUTATIONS = 8
 NEAR_BOUND = 1e-3  # ε of the perturbed index sets to begin with, as a share of a hinge's cap
+NO_MOVE = 1e-14  # of γ, as a share of the α that it is the sum of
 AT_BOUND = 1e-14  # the share of its cap within which a hinge on its way to a bound is put there
 XI = "a number above 0 and at most 0.5; with larger ones, up to 1 in the paper, steps all but cease before the end"
 CHUNK = 64  # rows of K added up by one task
@@ -262,7 +263,20 @@ class Scheme:
         direction = np.zeros(len(alpha))
         for move in self._selected(moves, look, gradient):
             direction[move.subproblem] = move.change
-        return self._advance(direction, -float(gradient @ direction))
+        return self._advance(direction, self._slope(gradient, direction))
+
+    def _slope(self, gradient: Floats, direction: Floats) -> float:
+        """How fast the dual (as a minimum) falls along a direction.
+
+        With ordered thresholds γ may move, so that b of the gradient is 0 and its terms are far larger than their sum:
+        that is taken apart at the best b, and what a direction that keeps γ changes of it is rounding.
+        """
+        if self.problem.treatment is not Treatment.ORDERED:
+            return -float(gradient @ direction)
+        b = self.problem.best_thresholds(self.run.score)
+        moved, threshold = self.problem.gamma(direction), self.problem.hinges.threshold
+        moved[np.abs(moved) <= NO_MOVE * np.bincount(threshold, self.run.alpha, len(b))] = 0.0
+        return -float(self.problem.slope(self.run.score, b) @ direction + b @ moved)
 
     def _thresholds(self) -> Floats:
         """b for the gradient along feasible directions; free thresholds: any would do, so one that makes it small."""

@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 THREADED := $(wildcard tests/test_async*.py)
 
 .PHONY: demo test test-all test-isa test-arm core-test docs lint format sanitize sanitize-gpu bench campaign experiments-quick clean
-.PHONY: test-gcc test-clang test-systems test-oldest test-python compilers wine wheel wheels coverage release-check publish
+.PHONY: test-gcc test-clang test-systems test-oldest test-python compilers wine wheel wheels coverage release-check publish release-page
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -39,8 +39,7 @@ test-isa: $(VENV)/test core-test
 	$(BIN)/cmake -S . -B build/unoptimised "-DCMAKE_CXX_FLAGS=-O0 -w -march=native" > build/unoptimised.log
 	$(BIN)/cmake --build build/unoptimised --target ordsvm_core -j 2 >> build/unoptimised.log
 	$(BIN)/python tools/shared_symbols.py --own build/unoptimised
-	for set in $$($(BIN)/python -c "from ordsvm import _core; print(*_core.instruction_sets[:-1])"); do \
-	  ORDSVM_ISA=$$set build/core/core_tests || exit 1; done
+	for set in $$(build/core/core_tests --sets | sed '$$d'); do ORDSVM_ISA=$$set build/core/core_tests || exit 1; done
 	$(BIN)/python -m pytest tests/test_instruction_sets.py
 
 # The core for 64-bit ARM: its tests under an emulator, and the instructions of its hot loops counted.
@@ -77,7 +76,7 @@ wine:
 
 # The tests with the oldest versions that pyproject.toml allows, and with other Pythons, each in an environment of its own.
 test-oldest:
-	PIP_CONSTRAINT=$(CURDIR)/tests/oldest.txt PIP_BUILD_CONSTRAINT= $(MAKE) VENV=.venv-oldest .venv-oldest/test
+	PIP_CONSTRAINT=$(CURDIR)/tests/oldest.txt PIP_BUILD_CONSTRAINT=$(CURDIR)/tests/oldest_build.txt $(MAKE) VENV=.venv-oldest .venv-oldest/test
 	.venv-oldest/bin/python -m pytest -n 2 -m "not slow" $(THREADED:%=--ignore=%)
 
 PYTHONS ?= 3.11 3.12 3.13 3.14
@@ -104,7 +103,12 @@ release-check:
 	$(PYTHON) tools/release.py --tag "$$TAG"
 
 publish: release-check $(VENV)/wheel
-	$(BIN)/twine upload dist/*.whl dist/*.tar.gz
+	$(BIN)/python tools/wheel.py --check
+	$(BIN)/twine upload --skip-existing dist/*.whl dist/*.tar.gz
+
+# The release's page in the repository, from whose source archive the recipe for conda builds.
+release-page: release-check
+	gh release create "$$TAG" dist/*.tar.gz --verify-tag --title "$$TAG" --notes "The changes are in CHANGELOG.md."
 
 # Lines and branches of Python and of the core that the tests run, in build/coverage; it takes about half an hour.
 coverage: $(VENV)/test $(VENV)/coverage $(VENV)/cmake
@@ -153,15 +157,18 @@ sanitize-gpu:
 	compute-sanitizer --tool memcheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
 	compute-sanitizer --tool racecheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
 
-# The C++ core's own tests, without Python, under the sanitizers, with the hot loops of every instruction set that SETS names.
-SETS ?= baseline avx2 avx512
+# The C++ core's own tests, without Python, under the sanitizers, with the hot loops of every instruction set that this
+# processor has, or those that SETS names.
+SETS ?=
+SANITIZED = for set in $(or $(SETS),$$($(1)/core_tests --sets)); do \
+  ORDSVM_ISA=$$set $(BIN)/ctest --test-dir $(1) --output-on-failure || exit 1; done
 sanitize: $(VENV)/cmake
 	$(BIN)/cmake -S . -B build/asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DORDSVM_SANITIZE=address,undefined
 	$(BIN)/cmake --build build/asan -j 2
-	for set in $(SETS); do ORDSVM_ISA=$$set $(BIN)/ctest --test-dir build/asan --output-on-failure || exit 1; done
+	$(call SANITIZED,build/asan)
 	$(BIN)/cmake -S . -B build/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DORDSVM_SANITIZE=thread
 	$(BIN)/cmake --build build/tsan -j 2
-	for set in $(SETS); do ORDSVM_ISA=$$set $(BIN)/ctest --test-dir build/tsan --output-on-failure || exit 1; done
+	$(call SANITIZED,build/tsan)
 
 clean:
 	rm -rf build dist docs/_build docs/gallery docs/api $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,6 +2,7 @@
 
 import resource
 import struct
+import sys
 import warnings
 
 import numpy as np
@@ -21,7 +22,8 @@ NASTY = [*NUMBERS, True, None, "", "x" * 1000, [], {}, [[]], {"array": "model"}]
 
 
 def peak_megabytes():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
 
 
 @pytest.fixture

@@ -95,6 +95,13 @@ def test_a_name_of_no_set_is_refused(name):
     assert f"ORDSVM_ISA={name}: on this processor it can be {', '.join(_core.instruction_sets)}, or unset." in last
 
 
+def test_the_command_says_it_in_one_line():
+    ran = run("import sys, ordsvm_command; sys.argv = ['ordsvm', '--version']; ordsvm_command.main()", "sse9")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("ordsvm: ORDSVM_ISA=sse9: on this processor it can be")
+    assert len(ran.stderr.splitlines()) == 1
+
+
 @pytest.fixture(scope="module")
 def answers():
     made = {}

@@ -41,8 +41,10 @@ X, y = rng.normal(size=(8000, 50)), np.arange(8000) % 4
 before = psutil.Process().memory_info().rss
 model.fit(X, y)
 status = Path("/proc/self/status")  # on Linux, ru_maxrss counts the process that started this one, too
-peak = int(re.search(r"VmHWM:\\s+(\\d+) kB", status.read_text())[1]) if status.exists() else 0
-peak = 1024 * (peak or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+if status.exists():
+    peak = 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", status.read_text())[1])
+else:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 print((peak - before) / 2**20, model.result_.kernel_rows)
 """
 

@@ -40,6 +40,15 @@ def test_the_oldest_versions_are_those_that_are_tested():
     assert differing == set()
 
 
+def test_the_oldest_versions_of_what_builds_the_core_are_those_that_are_tested():
+    lines = (ROOT / "tests" / "oldest_build.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    allowed = lowest_versions(TABLES["build-system"]["requires"])
+    assert sorted(allowed) == sorted(pinned)
+    differing = {name for name in allowed if not f"{pinned[name]}.".startswith(f"{allowed[name]}.")}
+    assert differing == set()
+
+
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
 def test_workflows_call_targets_of_make_and_nothing_else(file):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
@@ -49,23 +58,37 @@ def test_workflows_call_targets_of_make_and_nothing_else(file):
     assert {call[1] for call in calls} <= targets
 
 
-def test_the_release_workflow_begins_with_the_check():
+def test_a_release_is_checked_and_tested_before_it_is_published():
     text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
-    jobs = re.findall(r"^  (\w+):\n(?:.*\n)*?(?=^  \w+:|\Z)", text[text.index("jobs:") :], re.MULTILINE)
-    assert jobs == ["check", "wheels", "publish"]
-    assert re.findall(r"needs: (\w+)", text) == ["check", "wheels"]
+    needs = dict(re.findall(r"^  (\w+):\n(?:    needs: (.*)\n)?", text[text.index("jobs:") :], re.MULTILINE))
+    assert needs == {"check": "", "test": "check", "wheels": "check", "publish": "[test, wheels]", "page": "publish"}
     assert "publish: release-check" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_no_two_machines_make_the_same_wheel():
+    """Files of one name, put into one folder, would spoil each other."""
+    tables = TABLES["tool"]["cibuildwheel"]
+    assert [tables[system]["archs"] for system in ("linux", "macos", "windows")] == [["auto64"], ["auto64"], ["AMD64"]]
+    text = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    machines = re.search(r"os: \[(.*)\]", text)[1].split(", ")
+    kinds = {(re.match("[a-z]+", each)[0], "arm" in each or each == "macos-15") for each in machines}
+    assert len(kinds) == len(machines)
+
+
+HOME, MANUAL = "https://example.org/group/ordsvm", "https://group.example.org/ordsvm"
 
 
 @pytest.fixture
 def finished(tmp_path):
-    """What a release looks like: an address, a version, its notes."""
-    for name in ("pyproject.toml", "CHANGELOG.md", "CITATION.cff", "conda/recipe.yaml", "src/ordsvm/conventions.py"):
+    """What a release looks like: addresses, a version, its notes and model files."""
+    urls, version = PROJECT["urls"], PROJECT["version"]
+    for name in (*release.WITH_ADDRESSES, *release.SAID_BEFORE, "CHANGELOG.md", "CITATION.cff"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        text = (ROOT / name).read_text(encoding="utf-8")
-        text = text.replace("repository.invalid/ordsvm", "example.org/group/ordsvm")
-        text = text.replace(PROJECT["version"], "7.0.0").replace("## Unreleased", "## 7.0.0 (2031-01-31)")
+        text = (ROOT / name).read_text(encoding="utf-8").replace(release.SAID_BEFORE.get(name, "\0"), "")
+        text = text.replace(urls["Documentation"], MANUAL).replace(urls["Homepage"], HOME)
+        text = text.replace(version, "7.0.0").replace("## Unreleased", "## 7.0.0 (2031-01-31)")
         (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "tests/stored_models/7.0.0").mkdir(parents=True)
     return tmp_path
 
 
@@ -73,21 +96,22 @@ def test_a_finished_release_passes(finished):
     assert release.offences(finished, "v7.0.0") == []
 
 
-def test_the_placeholder_is_refused():
-    assert any("placeholder" in line for line in release.offences(ROOT, None))
-    assert release.addresses_of(ROOT) == {"https://repository.invalid/ordsvm"}
-
-
 @pytest.mark.parametrize(
     ("name", "old", "new", "complaint"),
     [
-        ("pyproject.toml", '"https://example.org/group/ordsvm"', '"https://example.org/ordsvm"', "several addresses"),
+        *((name, "https://", "https://repository.invalid/", "is a placeholder") for name in release.WITH_ADDRESSES),
+        ("pyproject.toml", f'"{HOME}"', f'"{HOME}-team/ordsvm"', "is not below the project's Homepage"),
+        ("pyproject.toml", f"]({HOME}", f"]({HOME}-fork", "substitutions[0]: "),
+        ("conda/recipe.yaml", HOME, "https://example.org/other", "conda/recipe.yaml, address 1"),
+        ("SECURITY.md", HOME, f"{HOME}-x", "SECURITY.md, address 1"),
         ("pyproject.toml", 'version = "7.0.0"', 'version = "7.0.0.dev1"', "no version to release"),
-        ("src/ordsvm/conventions.py", "example.org/group/ordsvm", "example.org/ordsvm", "several addresses"),
+        ("src/ordsvm/conventions.py", MANUAL, HOME, "DOCUMENTATION is not the project's"),
         ("CITATION.cff", "version: 7.0.0", "version: 6.0.0", "CITATION.cff: version 6.0.0"),
         ("conda/recipe.yaml", '"7.0.0"', '"6.0.0"', "conda/recipe.yaml: version 6.0.0"),
         ("CHANGELOG.md", "## 7.0.0", "## Unreleased\n\n- more\n\n## 7.0.0", "under Unreleased"),
         ("CHANGELOG.md", "## 7.0.0", "## 6.9.0", "no notes of 7.0.0"),
+        ("pyproject.toml", 'version = "7.0.0"', 'version = "7.0.1"', "no model files of 7.0.1"),
+        *((name, "\n", f"\n{words}\n", "says ") for name, words in release.SAID_BEFORE.items()),
     ],
 )
 def test_an_unfinished_release_is_refused(finished, name, old, new, complaint):

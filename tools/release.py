@@ -4,9 +4,12 @@
 
 Every offence is one line, and the exit status is then 1:
 
-- an address of the repository that is still the placeholder, or that differs from place to place;
+- an address that is still the placeholder, one of the repository that is not below the project's Homepage, or one of the
+  manual that differs between the project and its estimators;
 - a version under development, or one that CITATION.cff, the recipe or the tag repeats differently;
-- a version without its notes in CHANGELOG.md, or notes that are still under "Unreleased".
+- a version without its notes in CHANGELOG.md, or notes that are still under "Unreleased";
+- a version whose model files are not kept;
+- a page that says that there is no release yet.
 """
 
 import argparse
@@ -16,31 +19,55 @@ import tomllib
 from pathlib import Path
 
 PLACEHOLDER = "repository.invalid"
-ADDRESS = re.compile(r"https://[\w.-]+/[\w./-]*?ordsvm\b")
+WITH_ADDRESSES = (
+    "pyproject.toml",
+    "conda/recipe.yaml",
+    "src/ordsvm/conventions.py",
+    "SECURITY.md",
+    "CODE_OF_CONDUCT.md",
+)
+SAID_BEFORE = {  # page -> what it says until there is a release
+    "docs/start/install.md": "No release has been published yet",
+    "docs/guide/compatibility.md": "is in development",
+    "docs/contributing/notes_0_2_0.md": "In development",
+}
+
+
+def text_of(root: Path, name: str) -> str:
+    return (root / name).read_text(encoding="utf-8")
 
 
 def project_of(root: Path) -> dict:
-    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(text_of(root, "pyproject.toml"))
 
 
-def addresses_of(root: Path) -> set[str]:
-    """Of the repository: in links of the project, of its README on a package index and of estimators; the recipe."""
+def addresses_of(root: Path) -> dict[str, str]:
+    """Where an address below that of the repository stands -> the address."""
     tables = project_of(root)
     hook = tables["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
-    texts = [*tables["project"]["urls"].values(), *(each["replacement"] for each in hook["substitutions"])]
-    texts += [(root / name).read_text(encoding="utf-8") for name in ("conda/recipe.yaml", "src/ordsvm/conventions.py")]
-    return {address for text in texts for address in ADDRESS.findall(text)}
+    found = {f"project.urls.{name}": url for name, url in tables["project"]["urls"].items() if name != "Documentation"}
+    for number, each in enumerate(hook["substitutions"]):
+        found[f"fancy-pypi-readme.substitutions[{number}]"] = each["replacement"].partition("](")[2]
+    for name in ("conda/recipe.yaml", "SECURITY.md", "CODE_OF_CONDUCT.md"):
+        for number, address in enumerate(re.findall(r"https://[^\s<>]+", text_of(root, name))):
+            found[f"{name}, address {number + 1}"] = address
+    return found
 
 
 def address_offences(root: Path) -> list[str]:
-    addresses = sorted(addresses_of(root))
     found = [
-        f"{address}: a placeholder; write the address of the repository"
-        for address in addresses
-        if PLACEHOLDER in address
+        f"{name}: {PLACEHOLDER} is a placeholder; write the address of the repository, or that of the manual"
+        for name in WITH_ADDRESSES
+        if PLACEHOLDER in text_of(root, name)
     ]
-    if len(addresses) > 1:
-        found.append(f"several addresses of the repository: {', '.join(addresses)}")
+    urls = project_of(root)["project"]["urls"]
+    home = urls["Homepage"].rstrip("/")
+    for place, address in addresses_of(root).items():
+        if address.rstrip("/") != home and not address.startswith(home + "/"):
+            found.append(f"{place}: {address} is not below the project's Homepage, {home}")
+    manual = re.search(r'^DOCUMENTATION = "(.*?)"', text_of(root, "src/ordsvm/conventions.py"), re.MULTILINE)
+    if manual is None or manual[1] != urls["Documentation"]:
+        found.append(f"src/ordsvm/conventions.py: DOCUMENTATION is not the project's, {urls['Documentation']}")
     return found
 
 
@@ -49,7 +76,7 @@ def repeated_versions(root: Path) -> dict[str, str]:
     patterns = {"CITATION.cff": r"^version: (\S+)$", "conda/recipe.yaml": r'^  version: "(\S+)"$'}
     found = {}
     for name, pattern in patterns.items():
-        match = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
+        match = re.search(pattern, text_of(root, name), re.MULTILINE)
         found[name] = match[1] if match else "none"
     return found
 
@@ -68,7 +95,7 @@ def notes_offences(root: Path) -> list[str]:
     found = []
     if not re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", version):
         found.append(f"pyproject.toml: {version} is no version to release")
-    notes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    notes = text_of(root, "CHANGELOG.md")
     sections = dict(re.findall(r"^## (\S+)[^\n]*\n(.*?)(?=^## |\Z)", notes, re.MULTILINE | re.DOTALL))
     if sections.get("Unreleased", "").strip():
         found.append("CHANGELOG.md: there are notes under Unreleased")
@@ -80,6 +107,11 @@ def notes_offences(root: Path) -> list[str]:
 def offences(root: Path, tag: str | None) -> list[str]:
     found = address_offences(root) + version_offences(root) + notes_offences(root)
     version = project_of(root)["project"]["version"]
+    if not (root / "tests" / "stored_models" / version).is_dir():
+        found.append(
+            f"tests/stored_models: no model files of {version}; python -m tests.stored_models.make writes them"
+        )
+    found += [f"{name}: says {words!r}" for name, words in SAID_BEFORE.items() if words in text_of(root, name)]
     if tag is not None and tag != f"v{version}":
         found.append(f"the tag is {tag}, the version {version}")
     return found

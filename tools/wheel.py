@@ -1,6 +1,7 @@
 """A wheel as users get it: built from the source archive, checked, and used where there is no compiler.
 
     python tools/wheel.py [--python PYTHON]   all of it (make wheel); PYTHON is the interpreter that the wheel is for
+    python tools/wheel.py --check             the second step alone, of all that is in dist
     python tools/wheel.py --installed         the last step alone, with the ordsvm that this Python has
 
 Steps: `build` makes a source archive and a wheel of it, in dist, whose instruction sets must share no function
@@ -47,7 +48,7 @@ def build(python: str) -> Path:
 def check(wheel: Path) -> None:
     tool = Path(sys.executable).parent
     archive = next(wheel.parent.glob("*.tar.gz"))
-    if sys.platform == "linux":
+    if "linux" in wheel.name and sys.platform == "linux":
         run(tool / "auditwheel", "show", wheel)
     run(tool / "twine", "check", "--strict", wheel, archive)
     run(tool / "check-wheel-contents", wheel)
@@ -104,8 +105,13 @@ def use_installed() -> None:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="A wheel as users get it.")
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--installed", action="store_true")
     given = parser.parse_args(arguments)
+    if given.check:
+        for wheel in sorted((ROOT / "dist").glob("*.whl")):
+            check(wheel)
+        return 0
     if given.installed:
         use_installed()
         return 0

@@ -30,6 +30,12 @@ def _run() -> int:
     except ImportError as error:
         print(f"ordsvm: the command needs {error.name}: pip install 'ordsvm[cli]'.", file=sys.stderr)
         return 1
-    from ordsvm.cli.app import run
+    try:
+        from ordsvm.cli.app import run
+    except ImportError as error:
+        if not str(error).startswith("ORDSVM_ISA="):  # what the core says of a value that it cannot use
+            raise
+        print(f"ordsvm: {error}", file=sys.stderr)
+        return 2
 
     return run(sys.argv[1:])

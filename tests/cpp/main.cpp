@@ -1,5 +1,5 @@
 // Runs the tests whose names contain the first argument (all of them without one). Says a line about every file, and
-// one about every test that failed or was named.
+// one about every test that failed or was named. With --sets: names the instruction sets that ORDSVM_ISA may name here.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -65,10 +65,16 @@ Tally run_file(std::span<const check::Test> tests, std::string_view wanted) {
   return tally;
 }
 
+int print_sets() {
+  for (ordsvm::InstructionSet set : ordsvm::usable_sets()) std::printf("%s\n", ordsvm::name_of(set).c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string_view wanted = argc > 1 ? argv[1] : "";
+  if (wanted == "--sets") return print_sets();
   try {
     ordsvm::choose_instruction_set();
   } catch (const std::invalid_argument& error) {

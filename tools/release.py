@@ -4,8 +4,8 @@
 
 Every offence is one line, and the exit status is then 1:
 
-- an address that is still the placeholder, one of the repository that is not below the project's Homepage, or one of the
-  manual that differs between the project and its estimators;
+- an address that is still the placeholder, one of the repository that is not below the project's Homepage, or one of
+  the manual that differs between the project and its estimators;
 - a version under development, or one that CITATION.cff, the recipe or the tag repeats differently;
 - a version without its notes in CHANGELOG.md, or notes that are still under "Unreleased";
 - a version whose model files are not kept;

@@ -18,6 +18,7 @@ from ordsvm.solvers.kernel.proof_time import ProofTime
 from ordsvm.solvers.kernel.proximal_newton import proximal_newton, stages
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
+from ordsvm.solvers.kernel.proximal_newton.stages import FIRST_WIDTH, LAST_SUBSAMPLE_WIDTH
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.oracle import dual_optimum
 from tests.test_solvers import assert_optimal
@@ -98,6 +99,43 @@ def test_levels_start_from_the_function_of_a_subsample(model, monkeypatch):
     assert levels[:2] == ([87, 350] if isinstance(model, SVC) else [175, 700])  # of two classes, or of all samples
     assert model.result_.converged
     assert certify(model, X, y).relative_gap <= 1e-3
+
+
+@pytest.mark.parametrize(("C", "gamma", "width"), [(0.1, 0.01, 0.3), (10.0, 3.0, FIRST_WIDTH)])
+def test_the_width_of_a_level_follows_from_the_free_samples_of_the_one_before(C, gamma, width, monkeypatch):
+    monkeypatch.setattr(proximal_newton, "FIRST_LEVEL", 60)
+    X, y = random_data(3, n=360)
+    widths = []
+    begin = proximal_newton.Stages.__init__
+
+    def noted(self, method, level, stage, start):
+        begin(self, method, level, stage, start)
+        widths.append(stage.width / self.unit)
+
+    monkeypatch.setattr(proximal_newton.Stages, "__init__", noted)
+    model = SVOR(C=C, gamma=gamma, solver="proximal-newton").fit(X, y)
+    assert widths == pytest.approx([FIRST_WIDTH, width])
+    assert certify(model, X, y).relative_gap <= 1e-3
+
+
+def test_a_subsample_ends_where_it_is_optimal_though_its_width_stays(monkeypatch):
+    """Where the Nyström residual is large, stages of a subsample get no narrower, and lead nowhere any more."""
+    monkeypatch.setattr(proximal_newton, "FIRST_LEVEL", 60)
+    X, y = random_data(3, n=360)
+    looks = []
+    judge = proximal_newton.Level.judge
+
+    def judged(self, stage, at):
+        found = judge(self, stage, at)
+        looks.append((self.size, stage.width, found.violation))
+        return found
+
+    monkeypatch.setattr(proximal_newton.Level, "judge", judged)
+    solver = ProximalNewton(direct=10, rank=64)
+    assert SVOR(C=30.0, gamma=20.0, solver=solver).fit(X, y).result_.converged
+    of_subsample = [(width, violation) for size, width, violation in looks if size == 90]
+    assert of_subsample[-1][0] > LAST_SUBSAMPLE_WIDTH >= of_subsample[-1][1]
+    assert all(violation > LAST_SUBSAMPLE_WIDTH for _, violation in of_subsample[:-1])
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5), Linear(), Polynomial(0.5, 1.0, 2)], ids=str)

@@ -51,6 +51,29 @@ class DeviceMatrix(KernelMatrix):
         return score
 
 
+    def part(self, rows: Ints, columns: Ints, n_threads: int = 1) -> Floats:
+        """Compute K[np.ix_(rows, columns)] on the device.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            Numbers of the rows.
+        columns : ndarray of int64
+            Numbers of the columns.
+        n_threads : int, default=1
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (len(rows), len(columns))
+            The part of the matrix.
+        """
+        place = np.argsort(self._order)
+        with self._library.current():
+            index = self._library.index
+            return self._library.host(self._products.part(index(place[rows]), index(place[columns])))
+
+
 class LateMatrix(KernelMatrix):
     """The matrix of samples in memory, for solvers that compute on a device: it makes no rows for those of the core,
     which takes longer than some fits.

@@ -40,7 +40,6 @@ from ordsvm.solvers.kernel.run import NOT_FINITE, Run
 
 FIRST_LEVEL = 50000  # samples from which on a subsample comes first
 LEVEL_GROWTH = 4
-NEXT_WIDTH = 0.3  # of later ones
 DRAWN_LEVELS = 100_000  # hinges from whose levels the spread of all is told
 RANK, LEAST_RANK = 2048, 64  # of the preconditioner
 SMALL_LEVEL = 50_000  # samples up to which a factor of half the rank costs less than the iterations that it adds
@@ -262,7 +261,7 @@ class Method:
             if size == self.problem.n_samples:
                 self.stages = stages
                 return stages.to_the_end()
-            start, width = stages.of_subsample(), NEXT_WIDTH
+            start, width = stages.of_subsample()
             del level, stages  # and with them an approximation of K
         raise AssertionError("the last level is that of all samples")
 

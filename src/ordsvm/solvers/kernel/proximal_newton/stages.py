@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ordsvm.solvers.kernel.proximal_newton.proximal_newton import Method
 
 FIRST_WIDTH = 2.0  # of the first level, in units of the spread of the levels of hinges
-LAST_SUBSAMPLE_WIDTH = 0.16  # at which a subsample has done its work
+LAST_SUBSAMPLE_WIDTH = 0.16  # at which a subsample has done its work; of the violation too
 LEAST_WIDTH = 0.002
 LEAST_SHARE = 1 / 32  # of the floor: where the kernel's residual is large, narrower stages cost more than they gain
 SHRINK = 0.7  # of the width from stage to stage
@@ -32,6 +32,11 @@ MOST_STAGES_WITHOUT_GAIN = 40
 STAGES_BEFORE_TRIAL = 6  # without gain, after which the exact certificate is tried: it may have better thresholds
 FEW_VALUES = 5e8  # of K, up to which scores are computed anew in float64 after every stage where products are rounded
 NO_MOVE = 1e-3  # share of the tolerance
+
+
+# Of a level after a smaller one, up to a share of free samples there. Where most are free, a level of four times the
+# samples has others: from a narrow start whole steps are rare until it has found them.
+NEXT_WIDTHS = {0.5: 0.3, 0.85: 1.0, 1.0: FIRST_WIDTH}
 
 
 class Ended(Exception):
@@ -64,14 +69,16 @@ class Stages:
             floor = max(floor, RESIDUAL_SHARE * self.level.mean_cap * residual)
         return floor
 
-    def of_subsample(self) -> Iterate:
-        """Until the width is small: the function is then close enough to that of the next level."""
+    def of_subsample(self) -> tuple[Iterate, float]:
+        """Until the width is small, or the violation where the width stays: the function is then close enough to that
+        of the next level, which begins with the width that is returned."""
         for _ in range(MOST_STAGES_OF_SUBSAMPLE):
             is_full, direction = self._stage()
-            if is_full and self.stage.width <= LAST_SUBSAMPLE_WIDTH * self.unit:
+            judged = self.level.judge(self.stage, self.at)
+            if is_full and min(self.stage.width, judged.violation) <= LAST_SUBSAMPLE_WIDTH * self.unit:
                 break
-            self._next(is_full, direction, self.level.judge(self.stage, self.at))
-        return self.at
+            self._next(is_full, direction, judged)
+        return self.at, _width_after(direction.n_free / self.level.size)
 
     def to_the_end(self) -> _core.Status:
         best, n_without_gain = math.inf, 0
@@ -205,6 +212,10 @@ class Stages:
             primal, gap = level.objective_and_gap(judged, b)
         n_support = int(level.library.number(judged.beta != 0).sum())
         return Certificate(primal, primal - gap, gap, judged.violation, b, dual_b), n_support
+
+
+def _width_after(free_share: float) -> float:
+    return next(width for share, width in NEXT_WIDTHS.items() if free_share <= share)
 
 
 def settled(problem: Problem, alpha: Floats, tied: Flags) -> Floats:

@@ -5,10 +5,12 @@ torch's CPU device stands for a GPU.
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, NystroemSVOR, OrdinalSearchCV, ProximalNewton
 from ordsvm.devices import usable_device
@@ -256,6 +258,75 @@ def test_a_smaller_preconditioner_where_memory_ends(monkeypatch):
     ranks.clear()
     assert trained(SVOR(), X, y, solver=solver).result_.converged
     assert ranks[:3] == [64, 32, 16]
+
+
+def no_memory(*_, **__):
+    raise pytest.importorskip("torch").cuda.OutOfMemoryError("out of memory, for the test")
+
+
+def test_too_little_memory_for_the_samples_is_a_sentence(monkeypatch):
+    pytest.importorskip("torch")
+    from ordsvm.kernels.products import on_torch
+    from ordsvm.solvers.kernel.proximal_newton.columns import Columns
+
+    X, y = random_data(5)
+    for owner, name in ((on_torch.TiledProducts, "__init__"), (Columns, "of")):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, no_memory)
+            with pytest.raises(MemoryError, match=r"has too little memory for \d+ samples: .* GB\. Train on fewer"):
+                trained(SVOR(), X, y, device=DEVICE)
+
+
+@pytest.mark.parametrize("most", [0, 2])
+def test_a_search_goes_on_where_memory_ends(most, monkeypatch):
+    """With fewer C side by side, and at last one by one."""
+    pytest.importorskip("torch")
+    from ordsvm.solvers.kernel.interior_point import side_by_side
+
+    batches = []
+
+    class Limited(side_by_side.Batch):
+        def __init__(self, library, K, folds, C, tol):
+            batches.append(len(C))
+            if len(C) > most:
+                no_memory()
+            super().__init__(library, K, folds, C, tol)
+
+    X, y = random_data(5, n=120)
+    grid = {"C": [0.1, 1.0, 10.0, 100.0]}
+    expected = OrdinalSearchCV(SVOR(gamma=0.5), grid, cv=2, device=DEVICE).fit(X, y)
+    monkeypatch.setattr(side_by_side, "Batch", Limited)
+    found = OrdinalSearchCV(SVOR(gamma=0.5), grid, cv=2, device=DEVICE).fit(X, y)
+    assert batches == ([4, 2, 1] if most == 0 else [4, 2, 2])
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], atol=0.03)
+
+
+def test_a_search_goes_on_where_the_kernel_matrix_does_not_fit(monkeypatch):
+    pytest.importorskip("torch")
+    from ordsvm.model_selection import device_grid
+
+    X, y = random_data(5, n=80)
+    monkeypatch.setattr(device_grid, "torch_products", no_memory)
+    found = OrdinalSearchCV(SVOR(gamma=0.5), {"C": [1.0, 10.0]}, cv=2, device=DEVICE).fit(X, y)
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("model", [SVOR(), SVOREX(), NPSVOR(), SVC()], ids=lambda model: type(model).__name__)
+def test_the_last_resort_of_a_tensor_ends_as_that_of_an_array(model):
+    """Raw features of a polynomial, which conjugate gradients do not solve: the interior-point method makes K there."""
+    torch = pytest.importorskip("torch")
+    from ordsvm.datasets import load_diabetes_ranks
+
+    X, y = load_diabetes_ranks()
+    results = []
+    for samples in (torch.tensor(X), X):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            machine = clone(model).set_params(kernel="poly", gamma=1.0, coef0=1.0, device=DEVICE)
+            results.append(machine.fit(samples, y).result_)
+    assert [result.solver for result in results] == 2 * ["interior-point"]
+    assert results[0].status == results[1].status
+    assert results[0].objective == pytest.approx(results[1].objective, rel=1e-6)
 
 
 def test_prediction_goes_on_with_smaller_blocks(monkeypatch):

@@ -78,10 +78,14 @@ class DeviceGrid:
                     self._found = self._solved_by(library, folds)
 
     def _solved_by(self, library: TorchLibrary, folds: Folds) -> dict[tuple[int, int], Solved]:
-        products = torch_products(library, self._kernel, self._X)
-        every = library.span(0, self._X.shape[0])
-        K, tol = products.part(every, every), float(self._machine.tol)
-        return solve_side_by_side(library, K, folds, self._C, tol, self._starts)
+        """None where K does not fit into memory: machines are then trained one by one."""
+        try:
+            products = torch_products(library, self._kernel, self._X)
+            every = library.span(0, self._X.shape[0])
+            K = products.part(every, every)
+        except library.out_of_memory:
+            return {}
+        return solve_side_by_side(library, K, folds, self._C, float(self._machine.tol), self._starts)
 
     def _unit_fit(self, train: FoldSamples) -> Fit:
         """At C = 1."""

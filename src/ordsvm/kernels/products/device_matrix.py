@@ -50,7 +50,6 @@ class DeviceMatrix(KernelMatrix):
             score[self._order] = self._library.host(made)
         return score
 
-
     def part(self, rows: Ints, columns: Ints, n_threads: int = 1) -> Floats:
         """Compute K[np.ix_(rows, columns)] on the device.
 

@@ -286,9 +286,18 @@ def _in_parts(
     size = max(map(len, folds.samples))
     room = library.free_memory()
     room = SHARE_OF_ROOM * room if room == room else ROOM
-    at_a_time = max(1, int(room / (MATRICES * 8.0 * len(folds.samples) * size * size)))
+    at_a_time = min(len(C), max(1, int(room / (MATRICES * 8.0 * len(folds.samples) * size * size))))
     found: dict[tuple[int, int], Solved] = {}
-    for begin in range(0, len(C), at_a_time):
-        part = Batch(library, K, folds, C[begin : begin + at_a_time], tol).solve(starts)
+    begin = 0
+    while begin < len(C) and at_a_time:
+        try:
+            part = Batch(library, K, folds, C[begin : begin + at_a_time], tol).solve(starts)
+        except library.out_of_memory:
+            part = None
+        if part is None:  # what is left at last is trained one by one
+            library.release()
+            at_a_time //= 2
+            continue
         found |= {(fold, begin + c): solved for (fold, c), solved in part.items()}
+        begin += at_a_time
     return found

@@ -13,6 +13,7 @@ Cost      products of K with the samples that move, and systems: |I|³/3 where t
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,7 +22,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Ints
-from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, torch_libraries
+from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, TorchLibrary, torch_libraries
 from ordsvm.checks import check_count, check_seed_number, usable_threads
 from ordsvm.devices import check_device, usable_device
 from ordsvm.kernels.products.device_matrix import DeviceMatrix
@@ -123,25 +124,32 @@ class ProximalNewton:
             return
         if run.control.monitor is not None:
             run.look_every(1)
+        libraries = self._libraries(run)
+        try:
+            self._solve_by(libraries, run)
+        except libraries[0].out_of_memory as error:
+            if isinstance(error, MemoryError):
+                raise
+            raise _too_little_memory(self.device, run.problem, libraries[0]) from error
+
+    def _libraries(self, run: Run) -> Sequence[NumpyLibrary] | Sequence[TorchLibrary]:
+        """Those of all devices."""
+        device = usable_device(self.device)
+        if device == "cpu":
+            return [NumpyLibrary()]
+        if run.matrix.source is None:
+            raise ValueError(f"device={self.device!r} needs samples: a source of rows alone is computed on the CPU.")
+        return torch_libraries(device)
+
+    def _solve_by(self, libraries: Sequence[NumpyLibrary] | Sequence[TorchLibrary], run: Run) -> None:
         order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
-        library, products = self._on_device(run, order)
-        threads = threads_for(run.problem.n_samples, usable_threads(run.control.n_threads))
-        with blas_threads(threads), library.current():
+        threads, library = usable_threads(run.control.n_threads), libraries[0]
+        products = _products(libraries, run, order, threads)
+        with blas_threads(threads_for(run.problem.n_samples, threads)), library.current():
             method = Method(self, run, library, products, order)
             status = method.work()
             method.release()
         run.close(status)
-
-    def _on_device(self, run: Run, order: Ints) -> tuple[ArrayLibrary, KernelProducts]:
-        device = usable_device(self.device)
-        if device == "cpu":
-            return NumpyLibrary(), HostProducts(run.matrix, order, usable_threads(run.control.n_threads))
-        if run.matrix.source is None:
-            raise ValueError(f"device={self.device!r} needs samples: a source of rows alone is computed on the CPU.")
-        libraries = torch_libraries(device)
-        products = divided_products(libraries, *run.matrix.source, order)
-        run.matrix = DeviceMatrix(run.matrix, libraries[0], products, order)
-        return libraries[0], products
 
 
 class Method:
@@ -232,12 +240,7 @@ class Method:
     def _use_less_memory(self, error: Exception) -> None:
         effort, n = self.effort, self.problem.n_samples
         if min(effort.rank, n // 4) <= LEAST_RANK:
-            needed = 8.0 * n * (12 * self.columns.cap.shape[1] + LEAST_RANK)
-            raise MemoryError(
-                f"device={self.options.device!r} has too little memory for {n:,} samples: beside these it needs about "
-                f"{needed / 2**30:.2g} GB, and {self.library.free_memory() / 2**30:.2g} GB are free. Train on fewer "
-                "samples, on another device, or with device='cpu'."
-            ) from error
+            raise _too_little_memory(self.options.device, self.problem, self.library) from error
         rank = max(LEAST_RANK, min(effort.rank, n // 4) // 2)
         self.effort = effort._replace(rank=rank, direct=max(1, effort.direct // 2))
         self.library.release()
@@ -287,6 +290,30 @@ class Method:
             return Iterate(start.beta[:known], start.score[:known], start.b)
         beta = self.library.join([start.beta, self.library.zeros(level.size - known)])
         return Iterate(beta, level.scores(beta), start.b)
+
+
+def _products(
+    libraries: Sequence[NumpyLibrary] | Sequence[TorchLibrary], run: Run, order: Ints, n_threads: int
+) -> KernelProducts:
+    """On the CPU those of the core; on a device, the run's matrix computes there from now on."""
+    on_devices = [library for library in libraries if isinstance(library, TorchLibrary)]
+    if not on_devices or run.matrix.source is None:
+        return HostProducts(run.matrix, order, n_threads)
+    products = divided_products(on_devices, *run.matrix.source, order)
+    run.matrix = DeviceMatrix(run.matrix, on_devices[0], products, order)
+    return products
+
+
+def _too_little_memory(device: str, problem: Problem, library: ArrayLibrary) -> MemoryError:
+    """With what a fit needs at the least, beside the samples."""
+    n, per_sample = problem.n_samples, max(1, -(-len(problem.hinges) // max(1, problem.n_samples)))
+    free = library.free_memory()
+    known = "" if math.isnan(free) else f", and {free / 2**30:.2g} GB are free"
+    return MemoryError(
+        f"device={device!r} has too little memory for {n:,} samples: beside these it needs about "
+        f"{8.0 * n * (12 * per_sample + LEAST_RANK) / 2**30:.2g} GB{known}. Train on fewer samples, on another device, "
+        "or with device='cpu'."
+    )
 
 
 def _never() -> None:

@@ -59,28 +59,50 @@ def test_ordered_thresholds_under_disorder(seed):
     assert np.all(np.diff(solution.thresholds) >= 0)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
+KERNELS = [RBF(0.5), Laplacian(0.5), Linear(), Polynomial(0.5, 1.0, 2)]  # the last two of low rank
+RANDOM = given(
     name=st.sampled_from(sorted(FORMULATIONS)),
+    kernel=st.sampled_from(KERNELS),
     seed=st.integers(0, 10**6),
     n=st.integers(6, 40),
     C=st.floats(-3, 3).map(lambda exponent: 10.0**exponent),
     twins=st.booleans(),
+    weighted=st.booleans(),
 )
-def test_random_problems(name, seed, n, C, twins):
+
+
+def check_random_problem(solver, name, kernel, seed, n, C, twins, weighted):
     """Certified, or an honest status; never NaN."""
     X, y = random_data(seed, n=n)
     y = np.resize(np.arange(N_RANKS), n)[np.argsort(np.argsort(y, kind="stable"), kind="stable")]
     if twins:
         X[n // 2 :] = X[: n - n // 2]
-    problem, K = FORMULATIONS[name](y, N_RANKS, C), RBF(0.5)(X, X)
-    solution = solve(problem, matrix_of(X), ProximalNewton(), Control(tol=1e-4))
+    problem, K = FORMULATIONS[name](y, N_RANKS, C), kernel(X, X)
+    if weighted:
+        weight = 10.0 ** np.random.default_rng(seed).uniform(-2, 1, n)
+        hinges = problem.hinges
+        problem = replace(problem, hinges=replace(hinges, cap=hinges.cap * weight[hinges.sample]))
+    solution = solve(problem, KernelMatrix.of(kernel, X, 200.0), solver, Control(tol=1e-4))
     proof = problem.certificate(solution.result.alpha, K @ solution.beta)
     assert np.isfinite(proof.gap)
     assert solution.result.status in ("converged", "precision", "gap")
     if solution.result.converged:
         assert proof.relative_gap <= 2e-4
         assert solution.result.objective == pytest.approx(dual_optimum(problem, K).objective, rel=1e-3, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@RANDOM
+def test_random_problems(**problem):
+    check_random_problem(ProximalNewton(), **problem)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None)
+@RANDOM
+def test_random_problems_on_a_device(**problem):
+    pytest.importorskip("torch")
+    check_random_problem(ProximalNewton(device="torch:cpu"), **problem)
 
 
 @pytest.mark.parametrize("model", [SVOR(), SVORIM(), SVC(), NPSVOR()], ids=lambda model: type(model).__name__)

@@ -78,6 +78,15 @@ TEST(exponential_in_float_is_exact_to_2e_7_and_clamps_its_argument) {
   CHECK(values[3] == 1.0f);
 }
 
+TEST(exponential_of_what_is_no_number_is_none) {
+  double values[] = {std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0, 0.0, 0.0};
+  float floats[] = {std::numeric_limits<float>::quiet_NaN(), 0.0f, 0.0f, 0.0f, 0.0f};
+  simd::exponential(1.0, values, 5);
+  simd::exponential(1.0f, floats, 5);
+  CHECK(std::isnan(values[0]) && values[1] == 1.0);
+  CHECK(std::isnan(floats[0]) && floats[1] == 1.0f);
+}
+
 TEST(exponential_of_zero_is_one) {
   double values[] = {0.0, -0.0};
   simd::exponential(-0.7, values, 2);

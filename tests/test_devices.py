@@ -57,6 +57,9 @@ def test_solvers_of_the_cpu_have_no_device():
     pytest.importorskip("torch")
     with pytest.raises(ValueError, match="solver='block' runs on the CPU: give solver='auto' or 'proximal-newton'"):
         SVOR(device=DEVICE, solver="block").fit(X, y)
+    with pytest.raises(ValueError, match="solver='rank-dcd' runs on the CPU: give solver='auto' or 'proximal-newton'"):
+        SVOR(device=DEVICE, kernel="linear", solver="rank-dcd").fit(X, y)
+    assert SVOR(device="auto", kernel="linear", solver="rank-dcd").fit(X, y).result_.solver == "rank-dcd"
     assert SVOR(device="auto", solver="block").fit(X, y).result_.solver == "block"
     with pytest.raises(ValueError, match="positive semidefinite"):
         SVOR(device=DEVICE, kernel="sigmoid").fit(X, y)
@@ -71,11 +74,12 @@ def test_auto_places_large_problems(monkeypatch):
     assert auto(work._replace(device="cpu")).name == "block"
 
 
-def test_auto_is_the_cpu_without_a_gpu(monkeypatch):
+@pytest.mark.parametrize("parameters", [{"device": "auto"}, {"solver": ProximalNewton(device="auto")}], ids=str)
+def test_auto_is_the_cpu_without_a_gpu(parameters, monkeypatch):
     monkeypatch.setattr("ordsvm.devices._n_gpus", lambda: 0)
     assert usable_device("auto") == "cpu"
     X, y = random_data(5)
-    model = SVOR(device="auto").fit(X, y)
+    model = SVOR(**parameters).fit(X, y)
     assert model.result_.device == "cpu"
     monkeypatch.setattr("ordsvm.estimators.kernel.is_worth_a_device", lambda X, support: True)
     monkeypatch.setattr("ordsvm.estimators.kernel.device_scores", None)

@@ -34,6 +34,7 @@ from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed, trains_together
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each, solve_with_last_resort
+from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver, solve
 from ordsvm.solvers.kernel.together import can_solve_together, solve_together
 from ordsvm.solvers.linear.penalized import solve_penalized
@@ -204,7 +205,7 @@ class KernelMachine(Machine):
     # Solve
 
     def _solve(self, X: Any, task: KernelTask, keeper: Keeper | None = None) -> Trained:
-        if not is_auto(self.solver) and not self._names_rank_dcd(task):
+        if not is_auto(self.solver):
             self._named_solver(task)  # an error comes before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
@@ -257,15 +258,14 @@ class KernelMachine(Machine):
         return kernel_by_parameters(self, samples)
 
     def _choose_solver(self, task: KernelTask, kernel: Kernel, samples: Any) -> Any:
-        if is_auto(self.solver):
-            return auto(self._work(task, kernel, samples))
-        if self._names_rank_dcd(task):
-            return self.solver if isinstance(self.solver, RankDCD) else RankDCD()
-        return self._named_solver(task)
+        return auto(self._work(task, kernel, samples)) if is_auto(self.solver) else self._named_solver(task)
 
-    def _named_solver(self, task: KernelTask) -> Solver:
-        solver = check_solver(self.solver, task.problems[0].treatment)
-        return solver if self.device == "cpu" else placed(solver, self.device)
+    def _named_solver(self, task: KernelTask) -> Solver | RankDCD:
+        if self._names_rank_dcd(task):
+            solver = self.solver if isinstance(self.solver, RankDCD) else RankDCD()
+        else:
+            solver = check_solver(self.solver, task.problems[0].treatment)
+        return solver if self.device == "cpu" else placed(solver, self.device, ProximalNewton)
 
     def _work(self, task: KernelTask, kernel: Kernel, samples: Any) -> Work:
         largest = task.largest

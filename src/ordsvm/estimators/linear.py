@@ -178,7 +178,7 @@ class LinearMachine(Machine):
         if is_auto(self.solver):
             return with_seed(auto(Work("linear", rows=rows, device=self.device)), seed)
         solver = check_linear_solver(self.solver, self._solvers, seed)
-        return solver if self.device == "cpu" else placed(solver, self.device)
+        return solver if self.device == "cpu" else placed(solver, self.device, LinearInteriorPoint)
 
     def _rows(self, X: Any, task: LinearTask) -> LinearRows:
         n_vectors = 1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes

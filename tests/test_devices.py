@@ -5,12 +5,27 @@ torch's CPU device stands for a GPU.
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, NystroemSVOR, OrdinalSearchCV, ProximalNewton
+from ordsvm import (
+    NPSVOR,
+    SVC,
+    SVOR,
+    SVOREX,
+    SVORIM,
+    SVR,
+    LinearSVOR,
+    ModelFileError,
+    NystroemSVOR,
+    OrdinalSearchCV,
+    ProximalNewton,
+    load,
+    save,
+)
 from ordsvm.devices import usable_device
 from ordsvm.kernels import RBF, Precomputed
 from ordsvm.solvers.auto import LEAST_ON_DEVICE, Work, auto
@@ -39,6 +54,54 @@ def test_no_torch_is_a_sentence(monkeypatch):
         SVOR(device="cuda").fit(X, y)
     with pytest.raises(ImportError, match="needs torch"):
         OrdinalSearchCV(SVOR(), {"C": [1.0]}, device="cuda").fit(X, y)
+
+
+@pytest.mark.parametrize("torch", [None, "without a GPU"])
+def test_a_model_of_a_device_predicts_on_the_cpu_where_that_is_not_there(torch, monkeypatch, tmp_path):
+    X, y = random_data(5)
+    model = SVOR().fit(X, y)
+    save(model.set_params(device="cuda:1"), tmp_path / "model")
+    if torch is None:
+        monkeypatch.setitem(sys.modules, "torch", None)  # as if it were not installed
+        lack, error = "needs torch, which is not installed", ImportError
+    else:
+        monkeypatch.setattr("ordsvm.devices._n_gpus", lambda: 0)
+        lack, error = "needs a GPU, and torch finds none", ValueError
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded = load(tmp_path / "model")
+    with pytest.warns(UserWarning, match=lack + ": the model predicts on the CPU. set_params\\(device='cpu'\\)") as seen:
+        there = loaded.predict(X)
+    assert len(seen) == 1
+    with pytest.raises(error, match=lack):
+        loaded.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(there, loaded.set_params(device="cpu").predict(X))
+    with pytest.raises(ValueError, match="is unknown"):
+        loaded.set_params(device="there").predict(X)
+
+
+@pytest.mark.parametrize("solver", ["auto", "interior-point"])
+def test_linear_models_of_a_device_load_and_predict_as_ever(solver, monkeypatch, tmp_path):
+    monkeypatch.setattr("ordsvm.devices._n_gpus", lambda: 0)
+    X, y = random_data(5)
+    model = LinearSVOR(solver=solver).fit(X, y)
+    expected = model.predict(X)
+    save(model.set_params(device="cuda"), tmp_path / "model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded = load(tmp_path / "model")
+        np.testing.assert_array_equal(loaded.predict(X), expected)
+    with pytest.raises(ValueError, match="needs a GPU, and torch finds none"):
+        loaded.fit(X, y)
+
+
+def test_a_model_file_names_a_device_that_there_is_not(tmp_path):
+    X, y = random_data(5)
+    save(SVOR().fit(X, y).set_params(device="there"), tmp_path / "model")
+    with pytest.raises(ModelFileError, match="device='there' is unknown"):
+        load(tmp_path / "model")
 
 
 def test_the_cpu_never_imports_torch():

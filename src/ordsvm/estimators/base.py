@@ -24,7 +24,7 @@ from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import caller_level, check_flag, check_positive, usable_threads
 from ordsvm.conventions import check_signature, linked, name_init_after
-from ordsvm.devices import TensorRows, beside, is_tensor
+from ordsvm.devices import TensorRows, beside, check_device, is_tensor, usable_device
 from ordsvm.estimators.model_findings import RankCounts, warn_of_findings
 from ordsvm.estimators.quiet import QUIET
 from ordsvm.estimators.saturation import Saturation
@@ -197,6 +197,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     verbose: Any
     n_threads: Any
     deterministic: Any = False  # of pickles of 0.1.0 too
+    device: Any = "cpu"  # of these, and of machines that have no device
     result_: FitResult
     _unit: ClassVar[str] = "steps"  # what n_iter counts
 
@@ -208,9 +209,15 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     # The steps of a fit, in their order
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Fit:
-        self._check_parameters()
+        self._check_before_fit()
         X, target = self._check_training_data(X), self._check_target(y)
         return Fit(self, X, target, self._formulate(X, target, sample_weight))
+
+    def _check_before_fit(self) -> None:
+        """Parameters, and whether the device that they name is there: a trained model does without it."""
+        self._check_parameters()
+        if self.device != "cpu":
+            usable_device(self.device)
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
@@ -219,6 +226,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         check_callback(self.callback)
         usable_threads(self.n_threads)
         check_flag("deterministic", self.deterministic)
+        check_device(self.device)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
 

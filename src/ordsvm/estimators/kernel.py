@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm._typing import CheckpointPath, Floats, Ints, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint
 from ordsvm.checks import check_positive, usable_threads
-from ordsvm.devices import TensorRows, is_tensor, on_host, usable_device
+from ordsvm.devices import TensorRows, device_or_cpu, is_tensor, on_host, usable_device
 from ordsvm.estimators.base import Fit, Machine, canonical, fingerprint, finite_scores, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.saturation import Saturation, of_problems
@@ -99,7 +99,6 @@ class KernelMachine(Machine):
     degree: Any
     coef0: Any
     cache_size: Any
-    device: Any = "cpu"  # of pickles of 0.1.0 too
     kernel_: Kernel
     n_iter_: Any  # a number, or one for every problem
     support_: Ints
@@ -167,8 +166,6 @@ class KernelMachine(Machine):
         super()._check_parameters()
         check_positive("cache_size", self.cache_size)
         check_kernel_parameters(self)
-        if self.device != "cpu":
-            usable_device(self.device)
 
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, TensorRows):
@@ -336,12 +333,16 @@ class KernelMachine(Machine):
     def _scores(self, X: Any) -> Floats:
         """f(x) for every row of X; a column for every problem where dual_coef_ has rows."""
         support = self.support_ if isinstance(self.kernel_, Precomputed) else self.support_vectors_
-        device = self.device
-        if device == "auto" and not is_worth_a_device(X, support):
-            device = "cpu"
-        if (device != "cpu" and (device := usable_device(device)) != "cpu") or isinstance(X, TensorRows):
+        device = self._place_of_scores(X, support)
+        if device != "cpu" or isinstance(X, TensorRows):
             return finite_scores(device_scores(device, self.kernel_, X, support, self.dual_coef_.T))
         return finite_scores(self.kernel_.scores(X, support, self.dual_coef_.T, usable_threads(self.n_threads)))
+
+    def _place_of_scores(self, X: Any, support: Any) -> str:
+        """Those of a tensor are computed where it is."""
+        if isinstance(X, TensorRows) or (self.device == "auto" and not is_worth_a_device(X, support)):
+            return "cpu"
+        return device_or_cpu(self.device)
 
     def _margins(self, X: Any) -> Floats:
         """f(x) + intercept: a row for every sample, a column for every problem."""

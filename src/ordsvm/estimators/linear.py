@@ -17,7 +17,7 @@ from ordsvm.checkpoint import Keeper, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_flag, shortened
 from ordsvm.data.row_store import RowStore
 from ordsvm.data.streams import is_stream, require_rows_in_memory, training_rows
-from ordsvm.devices import on_host, usable_device
+from ordsvm.devices import on_host
 from ordsvm.estimators.base import (
     Fit,
     Machine,
@@ -90,7 +90,6 @@ class LinearMachine(Machine):
     loss: Any
     fit_intercept: Any = True
     random_state: Any
-    device: Any = "cpu"  # of pickles of 0.1.0, and of machines that have no device
     coef_: Floats
     intercept_: Floats
     n_iter_: int
@@ -141,7 +140,7 @@ class LinearMachine(Machine):
             X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
         if not is_stream(X):
             return self._prepare(X, y, sample_weight).run(checkpoint)
-        self._check_parameters()
+        self._check_before_fit()
         self._require_a_solver_of_streams()
         with opened(checkpoint) as session:
             if session is not None:
@@ -160,8 +159,6 @@ class LinearMachine(Machine):
         check_choice("loss", self.loss, self._loss_names)
         check_flag("fit_intercept", self.fit_intercept)
         check_seed(self.random_state)
-        if self.device != "cpu":
-            usable_device(self.device)
         self._choose_solver()
 
     def _check_tol(self) -> None:

@@ -198,7 +198,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, validation: Any = None) -> Fit:
         """Early stopping without given validation samples holds some of the training samples out."""
-        self._check_parameters()
+        self._check_before_fit()
         X, target = self._check_training_data(X), self._check_target(y)
         samples = None if validation is None else self._check_validation(validation, target)
         self.validation_indices_ = np.empty(0, dtype=np.int64)

@@ -70,7 +70,7 @@ def test_a_model_of_a_device_predicts_on_the_cpu_where_that_is_not_there(torch, 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         loaded = load(tmp_path / "model")
-    with pytest.warns(UserWarning, match=lack + ": the model predicts on the CPU. set_params\\(device='cpu'\\)") as seen:
+    with pytest.warns(UserWarning, match=lack + ": the model predicts on the CPU. set_params.device='cpu'") as seen:
         there = loaded.predict(X)
     assert len(seen) == 1
     with pytest.raises(error, match=lack):
@@ -194,12 +194,7 @@ def test_tensors_train_too_and_bad_ones_are_refused():
     X, y = random_data(5, n=60)
     model = SVOR(device=DEVICE).fit(torch.as_tensor(X), torch.as_tensor(y))
     assert isinstance(model.support_vectors_, np.ndarray)
-    for bad, reason in (
-        (X[:, :1], "of shape"),
-        (X[0], "of shape"),
-        (np.full_like(X, np.nan), "NaN"),
-        (X.astype(np.int64), "float32"),
-    ):
+    for bad, reason in ((X[:, :1], "of shape"), (X[0], "of shape"), (np.full_like(X, np.nan), "NaN")):
         with pytest.raises(ValueError, match=reason):
             model.predict(torch.as_tensor(bad))
     named = SVOR(device=DEVICE).fit(X, np.array(["a", "b", "c", "d", "e"])[y])

@@ -47,7 +47,7 @@ def usable_device(device: str) -> str:
 
 
 def device_or_cpu(device: str) -> str:
-    """The device that a trained model predicts on: the CPU, with a warning, where the one that is named is not there."""
+    """Where a trained model predicts: on the CPU, with a warning, where the device that it names is not there."""
     check_device(device)
     lack = "" if device in ("cpu", "auto") else _lack_of(device)
     if not lack:
@@ -106,6 +106,12 @@ class TensorRows:
     tensor: Any
     order: Any = None
 
+    @classmethod
+    def of(cls, tensor: Any) -> TensorRows:
+        """Those of a tensor; its memory, unless it has numbers of another kind."""
+        tensor = _of_numbers(tensor, "X")
+        return cls(tensor if tensor.is_floating_point() else tensor.double())
+
     @property
     def shape(self) -> tuple[int, ...]:
         n_rows = len(self.tensor) if self.order is None else len(self.order)
@@ -155,11 +161,25 @@ def is_tensor(values: Any) -> bool:
     return torch is not None and isinstance(values, getattr(torch, "Tensor", ()))
 
 
-def on_host(values: Any) -> Any:
+def on_host(values: Any, name: str = "X") -> Any:
     """A tensor as an ndarray, anything else as it is."""
     if isinstance(values, TensorRows):
         return values.on_host()
-    return values.detach().cpu().numpy() if is_tensor(values) else values
+    return _of_numbers(values, name).cpu().numpy() if is_tensor(values) else values
+
+
+def _of_numbers(tensor: Any, name: str) -> Any:
+    """A dense tensor of real numbers, without what it keeps for gradients; those of less than float32 become that."""
+    torch = sys.modules["torch"]
+    is_dense = tensor.layout == torch.strided and not tensor.is_nested
+    if not is_dense or tensor.is_complex() or tensor.is_quantized:
+        raise ValueError(
+            f"{name} is a {'nested' if tensor.is_nested else tensor.layout} tensor of {tensor.dtype}: give a dense one "
+            f"(torch.strided) of real numbers, such as {name}.to_dense(), or a SciPy matrix where zeros are many."
+        )
+    tensor = tensor.detach()
+    is_short = tensor.is_floating_point() and tensor.dtype not in (torch.float32, torch.float64)
+    return tensor.float() if is_short else tensor
 
 
 def beside(values: Any, tensor: Any) -> Any:

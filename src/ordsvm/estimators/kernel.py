@@ -14,8 +14,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm._typing import CheckpointPath, Floats, Ints, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint
 from ordsvm.checks import check_positive, usable_threads
-from ordsvm.devices import TensorRows, device_or_cpu, is_tensor, on_host, usable_device
-from ordsvm.estimators.base import Fit, Machine, canonical, fingerprint, finite_scores, reports_to_callbacks
+from ordsvm.devices import TensorRows, device_or_cpu, is_tensor, on_host
+from ordsvm.estimators.base import (
+    Fit,
+    Machine,
+    canonical,
+    fingerprint,
+    finite_scores,
+    may_be_tensors,
+    reports_to_callbacks,
+)
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.saturation import Saturation, of_problems
 from ordsvm.estimators.validation import (
@@ -143,8 +151,9 @@ class KernelMachine(Machine):
         """
         if checkpoint is not None:
             check_checkpoint(checkpoint)
-        if self.device != "cpu":
-            X, y, sample_weight = self._taken(X, checkpoint is None), on_host(y), on_host(sample_weight)
+        if may_be_tensors():
+            X, y = self._taken(X, checkpoint is None), on_host(y, "y")
+            sample_weight = on_host(sample_weight, "sample_weight")
         return self._prepare(X, y, sample_weight).run(checkpoint)
 
     def _taken(self, X: Any, is_plain: bool) -> Any:
@@ -154,11 +163,19 @@ class KernelMachine(Machine):
         """
         if not is_tensor(X):
             return X
-        stays = is_plain and self.device != "auto" and usable_device(self.device) != "cpu"
-        stays = stays and not self._is_precomputed() and (is_auto(self.solver) or is_proximal_newton(self.solver))
-        if not stays or str(X.dtype) not in ("torch.float32", "torch.float64") or str(X.layout) != "torch.strided":
-            return on_host(X)
-        return TensorRows(X.detach())
+        stays = is_plain and self._place() not in ("cpu", "auto") and not self._is_precomputed()
+        stays = stays and (is_auto(self.solver) or is_proximal_newton(self.solver))
+        return TensorRows.of(X) if stays else self._on_host(X)
+
+    def _place(self) -> Any:
+        """Where the machine trains: the device of the solver's own options, where it has none itself."""
+        return self.device if self.device != "cpu" else getattr(self.solver, "device", "cpu")
+
+    def _on_host(self, X: Any) -> Any:
+        """A tensor as an ndarray, if it may be elsewhere; anything else as it is."""
+        if is_tensor(X) and X.device.type != "cpu" and self._place() == "cpu":
+            raise ValueError(f"X is a tensor on {X.device}: set device='cuda' for this machine, or pass X.cpu().")
+        return on_host(X)
 
     # Prepare
 
@@ -185,9 +202,7 @@ class KernelMachine(Machine):
         """Samples with the features of the training data."""
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
-        if is_tensor(X) and X.device.type != "cpu":
-            raise ValueError(f"X is a tensor on {X.device}: set device='cuda' for this machine, or pass X.cpu().")
-        X = validate_data(self, X, reset=False, **self._data_rules())
+        X = validate_data(self, self._on_host(X), reset=False, **self._data_rules())
         check_magnitude(X)
         return canonical(X)
 
@@ -258,6 +273,7 @@ class KernelMachine(Machine):
         return auto(self._work(task, kernel, samples)) if is_auto(self.solver) else self._named_solver(task)
 
     def _named_solver(self, task: KernelTask) -> Solver | RankDCD:
+        solver: Solver | RankDCD
         if self._names_rank_dcd(task):
             solver = self.solver if isinstance(self.solver, RankDCD) else RankDCD()
         else:

@@ -24,6 +24,7 @@ from ordsvm.estimators.base import (
     fingerprint,
     finite_scores,
     machine_identity,
+    may_be_tensors,
     readable,
     reports_to_callbacks,
 )
@@ -136,8 +137,8 @@ class LinearMachine(Machine):
         """
         if checkpoint is not None:
             check_checkpoint(checkpoint)
-        if self.device != "cpu":
-            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
+        if may_be_tensors():
+            X, y, sample_weight = on_host(X), on_host(y, "y"), on_host(sample_weight, "sample_weight")
         if not is_stream(X):
             return self._prepare(X, y, sample_weight).run(checkpoint)
         self._check_before_fit()
@@ -214,7 +215,7 @@ class LinearMachine(Machine):
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
         require_rows_in_memory(X)
-        X = validate_data(self, X, reset=False, **self._data_rules())
+        X = validate_data(self, on_host(X), reset=False, **self._data_rules())
         check_magnitude(X)
         return readable(X)
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from ordsvm import load
+from ordsvm import load, save
 from ordsvm.cli.app import run
 from ordsvm.cli.machines import machine_classes, parameter_options
 from ordsvm.progress import ProgressLine
@@ -153,6 +153,17 @@ def test_svmlight(folder, capsys):
     code, _, err = call(capsys, "predict", "m", "data.csv")
     assert code == 1
     assert "trained with an svmlight file" in err
+
+
+def test_a_model_of_a_gpu_predicts_without_one_and_says_so_once(folder, capsys, monkeypatch):
+    monkeypatch.setattr("ordsvm.devices._n_gpus", lambda: 0)  # of torch, be it installed or not
+    call(capsys, *TRAIN, "-o", "m")
+    model, expected = load("m"), call(capsys, "predict", "m", "data.csv")[1]
+    model.machine_.set_params(device="cuda")
+    save(model, "m")
+    code, out, said = call(capsys, "predict", "m", "data.csv")
+    assert (code, out) == (0, expected)
+    assert said.count("device='cuda' needs a GPU, and torch finds none: the model predicts on the CPU") == 1
 
 
 def test_training_rows_are_called_that(folder, capsys):

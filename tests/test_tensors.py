@@ -4,8 +4,26 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from ordsvm import NPSVOR, SVC, SVOR, SVORIM, SVR, certify
+from ordsvm import (
+    NPSVOR,
+    SVC,
+    SVOR,
+    SVORIM,
+    SVR,
+    CalibratedOrdinal,
+    LinearNPSVOR,
+    LinearSVC,
+    LinearSVOR,
+    LinearSVR,
+    NystroemSVOR,
+    OrdinalSearchCV,
+    ProximalNewton,
+    RoundedRegressor,
+    certify,
+    diagnose,
+)
 from ordsvm.devices import TensorRows, on_host
 from ordsvm.kernels import gamma_value
 from tests.cases import random_data
@@ -137,3 +155,134 @@ def test_kernel_values_that_are_too_large_are_refused():
         SVOR(kernel="linear", device=DEVICE).fit(torch.from_numpy(1e80 * X), y)
     with pytest.raises(ValueError, match="Sigmoid kernels are not computed on a device"):
         SVOR(kernel="sigmoid", device=DEVICE).fit(torch.from_numpy(X), y)
+
+
+# Everything else that samples, labels and weights are given to
+
+
+@pytest.fixture
+def on_a_gpu(monkeypatch):
+    """What NumPy says of tensors that are there."""
+
+    def refuse(self, *args, **kwargs):
+        raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() first.")
+
+    monkeypatch.setattr(torch.Tensor, "__array__", refuse)
+
+
+def given(*arrays):
+    return tuple(torch.from_numpy(array) for array in arrays)
+
+
+KERNEL_MACHINES = [type(machine)(device=DEVICE) for machine in (SVOR(), SVC(), SVR(), NPSVOR())]
+LINEAR_MACHINES = [LinearSVOR(), LinearSVC(), LinearSVR(), LinearNPSVOR(), NystroemSVOR(n_landmarks=20)]
+
+
+@pytest.mark.parametrize("machine", [*KERNEL_MACHINES, *LINEAR_MACHINES], ids=str)
+def test_fit_score_certify_and_diagnose(machine, on_a_gpu):
+    X, y = samples()
+    weight = 1.0 + np.arange(len(y)) % 2
+    model = machine.fit(*given(X, y, weight))
+    assert model.score(*given(X, y, weight)) == pytest.approx(model.score(X, y, weight), abs=1e-12)
+    assert certify(model, *given(X, y, weight)).gap == certify(model, X, y, weight).gap
+    assert str(diagnose(model, *given(X, y, weight))) == str(diagnose(model, X, y, weight))
+    np.testing.assert_array_equal(on_host(model.predict(torch.from_numpy(X))), model.predict(X))
+
+
+@pytest.mark.parametrize("device", ["cpu", DEVICE])
+def test_validation_samples(device, on_a_gpu):
+    X, y = samples()
+    whole = {"validation": given(X[:9], y[:9])}
+    model, of_arrays = SVOR(device=device), SVOR(device=device)
+    history = model.fit(*given(X, y), **whole).result_.history
+    expected = of_arrays.fit(X, y, validation=(X[:9], y[:9])).result_.history
+    assert [look.validation_mae for look in history] == [look.validation_mae for look in expected]
+
+
+def test_searches_calibration_and_rounding(on_a_gpu):
+    X, y = samples()
+    for machine in (SVOR(device=DEVICE), LinearSVOR()):
+        search = OrdinalSearchCV(machine, {"C": [0.1, 1.0]}, cv=2).fit(*given(X, y))
+        assert search.score(*given(X, y)) == search.score(X, y)
+        calibrated = CalibratedOrdinal(machine, cv=2).fit(*given(X, y))
+        np.testing.assert_allclose(calibrated.predict_proba(torch.from_numpy(X)), calibrated.predict_proba(X))
+    rounded = RoundedRegressor(SVR(device=DEVICE)).fit(*given(X, y))
+    assert rounded.score(*given(X, y)) == rounded.score(X, y)
+
+
+def test_a_device_of_the_solver_alone(copies):
+    X, y = samples()
+    model = SVOR(solver=ProximalNewton(device=DEVICE)).fit(*given(X, y))
+    assert (model.result_.device, copies) == (DEVICE, [("to the host", len(model.support_))])
+    np.testing.assert_array_equal(model.predict(torch.from_numpy(X)), model.predict(X))
+
+
+def test_a_machine_of_the_cpu_refuses_a_tensor_of_a_device():
+    X, y = samples()
+    model = SVOR().fit(X, torch.from_numpy(y))
+    there = torch.empty(X.shape, device="meta")
+    for refused in (model.fit, model.score, lambda X, y: model.predict(X)):
+        with pytest.raises(ValueError, match=r"X is a tensor on meta: set device='cuda' for this machine, or pass X.c"):
+            refused(there, y)
+
+
+# Their numbers and layouts
+
+TRAINED = [SVOR(), SVOR(device=DEVICE), LinearSVOR()]
+
+
+@pytest.mark.parametrize("machine", TRAINED, ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "read"),
+    [
+        (torch.int64, np.float64),
+        (torch.uint8, np.float64),
+        (torch.bool, np.float64),
+        (torch.bfloat16, np.float32),
+        (torch.float16, np.float32),
+        (torch.float32, np.float32),
+        (torch.float64, np.float64),
+    ],
+    ids=str,
+)
+def test_numbers_of_every_kind(machine, dtype, read):
+    X, y = samples()
+    X = torch.from_numpy(2 + X).to(dtype)
+    as_read = X.double().numpy().astype(read)
+    model = clone(machine).fit(X, torch.from_numpy(y))
+    expected = clone(machine).fit(as_read, y)
+    assert model.result_.objective == pytest.approx(expected.result_.objective, rel=1e-6)
+    if hasattr(model, "support_vectors_"):
+        assert model.support_vectors_.dtype == read
+    np.testing.assert_array_equal(on_host(model.predict(X)), model.predict(as_read))
+
+
+@pytest.mark.parametrize("machine", TRAINED, ids=str)
+def test_what_is_kept_for_gradients_is_left_out(machine):
+    X, y = samples()
+    X, weight = torch.from_numpy(X).requires_grad_(), torch.ones(len(y), requires_grad=True)
+    model = clone(machine).fit(X, y, weight)
+    np.testing.assert_array_equal(on_host(model.predict(X)), model.predict(X.detach().numpy()))
+
+
+@pytest.mark.parametrize("machine", TRAINED, ids=str)
+@pytest.mark.parametrize(
+    ("bad", "kind"),
+    [
+        (lambda X: X.to_sparse(), "torch.sparse_coo tensor of torch.float64"),
+        (lambda X: X.to_sparse_csr(), "torch.sparse_csr tensor of torch.float64"),
+        (lambda X: X.to(torch.complex64), "torch.strided tensor of torch.complex64"),
+    ],
+    ids=["coo", "csr", "complex"],
+)
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
+def test_other_layouts_and_numbers_are_refused(machine, bad, kind):
+    X, y = samples()
+    model, refused = clone(machine).fit(X, y), bad(torch.from_numpy(X))
+    for call in (model.fit, model.score, certify_of(model)):
+        with pytest.raises(ValueError, match=f"X is a {kind}: give a dense one"):
+            call(refused, y)
+
+
+def certify_of(model):
+    return lambda X, y: certify(model, X, y)

@@ -7,7 +7,9 @@ import sys
 from types import FunctionType
 from typing import Any, TypeVar
 
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, r2_score
+
+from ordsvm.devices import on_host
 
 T = TypeVar("T", bound=type)
 
@@ -132,4 +134,28 @@ def share_of_right_labels(self: Any, X: Any, y: Any, sample_weight: Any = None) 
     float
         The share, from 0 to 1.
     """
-    return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+    predicted, weight = on_host(self.predict(X)), on_host(sample_weight, "sample_weight")
+    return float(accuracy_score(on_host(y, "y"), predicted, sample_weight=weight))
+
+
+def coefficient_of_determination(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """Return the coefficient of determination R², as `score` of every regressor.
+
+    It is 1 where all predictions are exact, and 0 for the mean of y throughout.
+
+    Parameters
+    ----------
+    X : {array-like, CSR matrix or array} of shape (n_samples, n_features)
+        The samples.
+    y : array-like of shape (n_samples,)
+        Their true targets.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Their weights; None is 1.
+
+    Returns
+    -------
+    float
+        R², at most 1.
+    """
+    predicted, weight = on_host(self.predict(X)), on_host(sample_weight, "sample_weight")
+    return float(r2_score(on_host(y, "y"), predicted, sample_weight=weight))

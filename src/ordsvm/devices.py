@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from ordsvm.checks import shortened
+from ordsvm.checks import caller_level, shortened
 
 BLOCK_VALUES = 2**26  # of a block of rows of a tensor
 DEVICE = re.compile(r"cpu|auto|cuda(:\d+|:all)?|torch:\w+(:\d+)?")
 TENSOR_CORES = (8, 0)  # compute capability from which on Triton's products have them in float16 and float64
+NO_TORCH = "needs torch, which is not installed"
 
 
 def check_device(device: Any) -> None:
@@ -36,17 +38,39 @@ def usable_device(device: str) -> str:
         return device
     if device == "auto":
         return "cuda" if find_spec("torch") is not None and _n_gpus() > 0 else "cpu"
+    lack = _lack_of(device)
+    if lack == NO_TORCH:
+        raise ImportError(f"device={device!r} {lack}: pip install 'ordsvm[gpu]', or give device='cpu'.")
+    if lack:
+        raise ValueError(f"device={device!r} {lack}: give device='auto' or 'cpu'.")
+    return device
+
+
+def device_or_cpu(device: str) -> str:
+    """Where a trained model predicts: on the CPU, with a warning, where the device that it names is not there."""
+    check_device(device)
+    lack = "" if device in ("cpu", "auto") else _lack_of(device)
+    if not lack:
+        return usable_device(device)
+    warnings.warn(
+        f"device={device!r} {lack}: the model predicts on the CPU. set_params(device='cpu') chooses that without a "
+        "warning.",
+        UserWarning,
+        stacklevel=caller_level(),
+    )
+    return "cpu"
+
+
+def _lack_of(device: str) -> str:
+    """What is missing for a device other than "cpu" and "auto"; nothing where it is there."""
     try:
         n_gpus = _n_gpus()
     except ImportError:
-        raise ImportError(
-            f"device={device!r} needs torch, which is not installed: pip install 'ordsvm[gpu]', or give device='cpu'."
-        ) from None
+        return NO_TORCH
     number = int(device.partition(":")[2].replace("all", "") or 0) if device.startswith("cuda") else -1
-    if number >= n_gpus:
-        there = f"torch finds {n_gpus} of them" if n_gpus else "torch finds none"
-        raise ValueError(f"device={device!r} needs a GPU, and {there}: give device='auto' or 'cpu'.")
-    return device
+    if number < n_gpus:
+        return ""
+    return f"needs a GPU, and torch finds {f'{n_gpus} of them' if n_gpus else 'none'}"
 
 
 def names_of_torch(device: str) -> list[str]:
@@ -81,6 +105,12 @@ class TensorRows:
 
     tensor: Any
     order: Any = None
+
+    @classmethod
+    def of(cls, tensor: Any) -> TensorRows:
+        """Those of a tensor; its memory, unless it has numbers of another kind."""
+        tensor = _of_numbers(tensor, "X")
+        return cls(tensor if tensor.is_floating_point() else tensor.double())
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -131,11 +161,25 @@ def is_tensor(values: Any) -> bool:
     return torch is not None and isinstance(values, getattr(torch, "Tensor", ()))
 
 
-def on_host(values: Any) -> Any:
+def on_host(values: Any, name: str = "X") -> Any:
     """A tensor as an ndarray, anything else as it is."""
     if isinstance(values, TensorRows):
         return values.on_host()
-    return values.detach().cpu().numpy() if is_tensor(values) else values
+    return _of_numbers(values, name).cpu().numpy() if is_tensor(values) else values
+
+
+def _of_numbers(tensor: Any, name: str) -> Any:
+    """A dense tensor of real numbers, without what it keeps for gradients; those of less than float32 become that."""
+    torch = sys.modules["torch"]
+    is_dense = tensor.layout == torch.strided and not tensor.is_nested
+    if not is_dense or tensor.is_complex() or tensor.is_quantized:
+        raise ValueError(
+            f"{name} is a {'nested' if tensor.is_nested else tensor.layout} tensor of {tensor.dtype}: give a dense one "
+            f"(torch.strided) of real numbers, such as {name}.to_dense(), or a SciPy matrix where zeros are many."
+        )
+    tensor = tensor.detach()
+    is_short = tensor.is_floating_point() and tensor.dtype not in (torch.float32, torch.float64)
+    return tensor.float() if is_short else tensor
 
 
 def beside(values: Any, tensor: Any) -> Any:

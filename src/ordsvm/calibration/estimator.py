@@ -19,6 +19,7 @@ from ordsvm.calibration.maps import MAPS, ProbabilityMap
 from ordsvm.checkpoint import Session, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_number
 from ordsvm.conventions import linked, share_of_right_labels
+from ordsvm.devices import on_host
 from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_samples
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.threshold_models import SVOR
@@ -132,6 +133,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if isinstance(self.cv, str):
             check_choice("cv", self.cv, ["prefit"])
         require_y(y, type(self).__name__, "label")
+        X, y, sample_weight = on_host(X), on_host(y, "y"), on_host(sample_weight, "sample_weight")
         X, y, sample_weight = self._counting(*indexable(X, y, sample_weight))
         validate_data(self, X, skip_check_array=True)  # counts and names the features only
         prefit = self._is_trained()
@@ -291,8 +293,8 @@ def rank_score(estimator: Any, X: Any) -> Floats:
     if isinstance(estimator, Pipeline):
         return rank_score(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
     if hasattr(estimator, "rank_scores"):
-        return estimator.rank_scores(X).mean(axis=1)
-    score = np.asarray(estimator.decision_function(X) if hasattr(estimator, "decision_function") else None)
+        return on_host(estimator.rank_scores(X)).mean(axis=1)
+    score = np.asarray(on_host(estimator.decision_function(X)) if hasattr(estimator, "decision_function") else None)
     if score.ndim != 1:
         raise TypeError(
             f"CalibratedOrdinal needs one score a sample, which {type(estimator).__name__} does not give: use a "

@@ -45,8 +45,9 @@ def _root(
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and returns its exit code."""
     messages.as_json = "--json" in arguments
+    said: set[str] = set()
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, kind, *rest, **more: _warn(message, kind)
+        warnings.showwarning = lambda message, kind, *rest, **more: _warn(message, kind, said)
         try:
             code = int(app(args=list(arguments), prog_name="ordsvm", standalone_mode=False) or 0)
             if code == INTERRUPTED:  # Typer has caught a KeyboardInterrupt
@@ -81,6 +82,8 @@ def _failure(error: BaseException) -> tuple[str, int] | None:
     return None
 
 
-def _warn(message: Warning | str, kind: type[Warning]) -> None:
-    if issubclass(kind, UserWarning | ConvergenceWarning):
+def _warn(message: Warning | str, kind: type[Warning], said: set[str]) -> None:
+    """A note, unless the command has said it before, as of other rows."""
+    if issubclass(kind, UserWarning | ConvergenceWarning) and str(message) not in said:
+        said.add(str(message))
         note(str(message))

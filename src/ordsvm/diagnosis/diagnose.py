@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples, SampleWeight
 from ordsvm.data.streams import is_stream
+from ordsvm.devices import on_host
 from ordsvm.diagnosis.columns import identifier_columns, unscaled_features
 from ordsvm.diagnosis.duplicates import disagreeing_duplicates, errors
 from ordsvm.diagnosis.kernel_values import kernel_findings, spread
@@ -114,6 +115,7 @@ def diagnose(model: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: Samp
     check_is_fitted(model)
     if is_stream(X):
         raise ValueError("diagnose needs rows in memory: give some of them as an array with their labels.")
+    X, y, sample_weight = on_host(X), on_host(y, "y"), on_host(sample_weight, "sample_weight")
     check_consistent_length(X, y)
     parts = parts_of(model, X)
     saturation = _saturation(parts, y, sample_weight)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import logging
+import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import caller_level, check_flag, check_positive, usable_threads
 from ordsvm.conventions import check_signature, linked, name_init_after
-from ordsvm.devices import TensorRows, beside, is_tensor
+from ordsvm.devices import TensorRows, beside, check_device, is_tensor, on_host, usable_device
 from ordsvm.estimators.model_findings import RankCounts, warn_of_findings
 from ordsvm.estimators.quiet import QUIET
 from ordsvm.estimators.saturation import Saturation
@@ -171,6 +172,11 @@ def reports_to_callbacks(fit: Any) -> Any:
     return fit_or_report
 
 
+def may_be_tensors() -> bool:
+    """Whether samples, labels and weights may be torch's: it is imported, which most fits need not know more of."""
+    return "torch" in sys.modules
+
+
 def gives_back_tensors(method: Any) -> Any:
     """A method of samples that, on a machine with a device, returns a tensor for a tensor, beside it."""
 
@@ -178,7 +184,7 @@ def gives_back_tensors(method: Any) -> Any:
     def of_rows(self: Any, X: Any) -> Any:
         if getattr(self, "device", "cpu") == "cpu" or not is_tensor(X):
             return method(self, X)
-        return beside(method(self, TensorRows(X.detach())), X)
+        return beside(method(self, TensorRows.of(X)), X)
 
     return of_rows
 
@@ -197,6 +203,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     verbose: Any
     n_threads: Any
     deterministic: Any = False  # of pickles of 0.1.0 too
+    device: Any = "cpu"  # of these, and of machines that have no device
     result_: FitResult
     _unit: ClassVar[str] = "steps"  # what n_iter counts
 
@@ -208,9 +215,15 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     # The steps of a fit, in their order
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Fit:
-        self._check_parameters()
+        self._check_before_fit()
         X, target = self._check_training_data(X), self._check_target(y)
         return Fit(self, X, target, self._formulate(X, target, sample_weight))
+
+    def _check_before_fit(self) -> None:
+        """Parameters, and whether the device that they name is there: a trained model does without it."""
+        self._check_parameters()
+        if self.device != "cpu":
+            usable_device(self.device)
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
@@ -219,6 +232,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         check_callback(self.callback)
         usable_threads(self.n_threads)
         check_flag("deterministic", self.deterministic)
+        if self.device != "cpu":
+            check_device(self.device)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
 
@@ -244,7 +259,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     def _retrace(self, X: Any, y: Any, sample_weight: Any) -> Fit:
         """The fit that has trained this machine, from the same data, without warnings: `fit` has given them."""
-        X = self._check_new_data(X)
+        X, y, sample_weight = self._check_new_data(on_host(X)), on_host(y, "y"), on_host(sample_weight, "sample_weight")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             target = self._check_target(y)

@@ -14,8 +14,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm._typing import CheckpointPath, Floats, Ints, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint
 from ordsvm.checks import check_positive, usable_threads
-from ordsvm.devices import TensorRows, is_tensor, on_host, usable_device
-from ordsvm.estimators.base import Fit, Machine, canonical, fingerprint, finite_scores, reports_to_callbacks
+from ordsvm.devices import TensorRows, device_or_cpu, is_tensor, on_host
+from ordsvm.estimators.base import (
+    Fit,
+    Machine,
+    canonical,
+    fingerprint,
+    finite_scores,
+    may_be_tensors,
+    reports_to_callbacks,
+)
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.saturation import Saturation, of_problems
 from ordsvm.estimators.validation import (
@@ -34,6 +42,7 @@ from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed, trains_together
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each, solve_with_last_resort
+from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver, solve
 from ordsvm.solvers.kernel.together import can_solve_together, solve_together
 from ordsvm.solvers.linear.penalized import solve_penalized
@@ -98,7 +107,6 @@ class KernelMachine(Machine):
     degree: Any
     coef0: Any
     cache_size: Any
-    device: Any = "cpu"  # of pickles of 0.1.0 too
     kernel_: Kernel
     n_iter_: Any  # a number, or one for every problem
     support_: Ints
@@ -143,8 +151,9 @@ class KernelMachine(Machine):
         """
         if checkpoint is not None:
             check_checkpoint(checkpoint)
-        if self.device != "cpu":
-            X, y, sample_weight = self._taken(X, checkpoint is None), on_host(y), on_host(sample_weight)
+        if may_be_tensors():
+            X, y = self._taken(X, checkpoint is None), on_host(y, "y")
+            sample_weight = on_host(sample_weight, "sample_weight")
         return self._prepare(X, y, sample_weight).run(checkpoint)
 
     def _taken(self, X: Any, is_plain: bool) -> Any:
@@ -154,11 +163,19 @@ class KernelMachine(Machine):
         """
         if not is_tensor(X):
             return X
-        stays = is_plain and self.device != "auto" and usable_device(self.device) != "cpu"
-        stays = stays and not self._is_precomputed() and (is_auto(self.solver) or is_proximal_newton(self.solver))
-        if not stays or str(X.dtype) not in ("torch.float32", "torch.float64") or str(X.layout) != "torch.strided":
-            return on_host(X)
-        return TensorRows(X.detach())
+        stays = is_plain and self._place() not in ("cpu", "auto") and not self._is_precomputed()
+        stays = stays and (is_auto(self.solver) or is_proximal_newton(self.solver))
+        return TensorRows.of(X) if stays else self._on_host(X)
+
+    def _place(self) -> Any:
+        """Where the machine trains: the device of the solver's own options, where it has none itself."""
+        return self.device if self.device != "cpu" else getattr(self.solver, "device", "cpu")
+
+    def _on_host(self, X: Any) -> Any:
+        """A tensor as an ndarray, if it may be elsewhere; anything else as it is."""
+        if is_tensor(X) and X.device.type != "cpu" and self._place() == "cpu":
+            raise ValueError(f"X is a tensor on {X.device}: set device='cuda' for this machine, or pass X.cpu().")
+        return on_host(X)
 
     # Prepare
 
@@ -166,8 +183,6 @@ class KernelMachine(Machine):
         super()._check_parameters()
         check_positive("cache_size", self.cache_size)
         check_kernel_parameters(self)
-        if self.device != "cpu":
-            usable_device(self.device)
 
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, TensorRows):
@@ -187,9 +202,7 @@ class KernelMachine(Machine):
         """Samples with the features of the training data."""
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
-        if is_tensor(X) and X.device.type != "cpu":
-            raise ValueError(f"X is a tensor on {X.device}: set device='cuda' for this machine, or pass X.cpu().")
-        X = validate_data(self, X, reset=False, **self._data_rules())
+        X = validate_data(self, self._on_host(X), reset=False, **self._data_rules())
         check_magnitude(X)
         return canonical(X)
 
@@ -204,7 +217,7 @@ class KernelMachine(Machine):
     # Solve
 
     def _solve(self, X: Any, task: KernelTask, keeper: Keeper | None = None) -> Trained:
-        if not is_auto(self.solver) and not self._names_rank_dcd(task):
+        if not is_auto(self.solver):
             self._named_solver(task)  # an error comes before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
@@ -257,15 +270,15 @@ class KernelMachine(Machine):
         return kernel_by_parameters(self, samples)
 
     def _choose_solver(self, task: KernelTask, kernel: Kernel, samples: Any) -> Any:
-        if is_auto(self.solver):
-            return auto(self._work(task, kernel, samples))
-        if self._names_rank_dcd(task):
-            return self.solver if isinstance(self.solver, RankDCD) else RankDCD()
-        return self._named_solver(task)
+        return auto(self._work(task, kernel, samples)) if is_auto(self.solver) else self._named_solver(task)
 
-    def _named_solver(self, task: KernelTask) -> Solver:
-        solver = check_solver(self.solver, task.problems[0].treatment)
-        return solver if self.device == "cpu" else placed(solver, self.device)
+    def _named_solver(self, task: KernelTask) -> Solver | RankDCD:
+        solver: Solver | RankDCD
+        if self._names_rank_dcd(task):
+            solver = self.solver if isinstance(self.solver, RankDCD) else RankDCD()
+        else:
+            solver = check_solver(self.solver, task.problems[0].treatment)
+        return solver if self.device == "cpu" else placed(solver, self.device, ProximalNewton)
 
     def _work(self, task: KernelTask, kernel: Kernel, samples: Any) -> Work:
         largest = task.largest
@@ -336,12 +349,16 @@ class KernelMachine(Machine):
     def _scores(self, X: Any) -> Floats:
         """f(x) for every row of X; a column for every problem where dual_coef_ has rows."""
         support = self.support_ if isinstance(self.kernel_, Precomputed) else self.support_vectors_
-        device = self.device
-        if device == "auto" and not is_worth_a_device(X, support):
-            device = "cpu"
-        if (device != "cpu" and (device := usable_device(device)) != "cpu") or isinstance(X, TensorRows):
+        device = self._place_of_scores(X, support)
+        if device != "cpu" or isinstance(X, TensorRows):
             return finite_scores(device_scores(device, self.kernel_, X, support, self.dual_coef_.T))
         return finite_scores(self.kernel_.scores(X, support, self.dual_coef_.T, usable_threads(self.n_threads)))
+
+    def _place_of_scores(self, X: Any, support: Any) -> str:
+        """Those of a tensor are computed where it is."""
+        if isinstance(X, TensorRows) or (self.device == "auto" and not is_worth_a_device(X, support)):
+            return "cpu"
+        return device_or_cpu(self.device)
 
     def _margins(self, X: Any) -> Floats:
         """f(x) + intercept: a row for every sample, a column for every problem."""

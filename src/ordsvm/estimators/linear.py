@@ -17,13 +17,14 @@ from ordsvm.checkpoint import Keeper, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_flag, shortened
 from ordsvm.data.row_store import RowStore
 from ordsvm.data.streams import is_stream, require_rows_in_memory, training_rows
-from ordsvm.devices import on_host, usable_device
+from ordsvm.devices import on_host
 from ordsvm.estimators.base import (
     Fit,
     Machine,
     fingerprint,
     finite_scores,
     machine_identity,
+    may_be_tensors,
     readable,
     reports_to_callbacks,
 )
@@ -90,7 +91,6 @@ class LinearMachine(Machine):
     loss: Any
     fit_intercept: Any = True
     random_state: Any
-    device: Any = "cpu"  # of pickles of 0.1.0, and of machines that have no device
     coef_: Floats
     intercept_: Floats
     n_iter_: int
@@ -137,11 +137,11 @@ class LinearMachine(Machine):
         """
         if checkpoint is not None:
             check_checkpoint(checkpoint)
-        if self.device != "cpu":
-            X, y, sample_weight = on_host(X), on_host(y), on_host(sample_weight)
+        if may_be_tensors():
+            X, y, sample_weight = on_host(X), on_host(y, "y"), on_host(sample_weight, "sample_weight")
         if not is_stream(X):
             return self._prepare(X, y, sample_weight).run(checkpoint)
-        self._check_parameters()
+        self._check_before_fit()
         self._require_a_solver_of_streams()
         with opened(checkpoint) as session:
             if session is not None:
@@ -160,8 +160,6 @@ class LinearMachine(Machine):
         check_choice("loss", self.loss, self._loss_names)
         check_flag("fit_intercept", self.fit_intercept)
         check_seed(self.random_state)
-        if self.device != "cpu":
-            usable_device(self.device)
         self._choose_solver()
 
     def _check_tol(self) -> None:
@@ -178,7 +176,7 @@ class LinearMachine(Machine):
         if is_auto(self.solver):
             return with_seed(auto(Work("linear", rows=rows, device=self.device)), seed)
         solver = check_linear_solver(self.solver, self._solvers, seed)
-        return solver if self.device == "cpu" else placed(solver, self.device)
+        return solver if self.device == "cpu" else placed(solver, self.device, LinearInteriorPoint)
 
     def _rows(self, X: Any, task: LinearTask) -> LinearRows:
         n_vectors = 1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes
@@ -217,7 +215,7 @@ class LinearMachine(Machine):
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
         require_rows_in_memory(X)
-        X = validate_data(self, X, reset=False, **self._data_rules())
+        X = validate_data(self, on_host(X), reset=False, **self._data_rules())
         check_magnitude(X)
         return readable(X)
 

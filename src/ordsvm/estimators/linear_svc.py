@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
 from ordsvm._typing import ClassWeight, Floats, Ints, RandomState, Samples
+from ordsvm.conventions import share_of_right_labels
 from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
@@ -77,6 +78,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     """
 
     classes_: NDArray[Any]
+    score = share_of_right_labels
     _noun = "class"
 
     def __init__(

@@ -10,6 +10,7 @@ from sklearn.utils import check_consistent_length
 
 from ordsvm._typing import Floats, RandomState, Samples
 from ordsvm.checks import check_number
+from ordsvm.conventions import coefficient_of_determination
 from ordsvm.estimators._docs import LINEAR, documented
 from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
@@ -74,6 +75,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     (10,)
     """
 
+    score = coefficient_of_determination
     _loss_names = ("epsilon_insensitive", "squared_epsilon_insensitive")
 
     def __init__(

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm._typing import Categories, CheckpointPath, Floats, Samples, SampleWeight
 from ordsvm.conventions import NoProbabilities, linked, refuse_calibration_by_class, share_of_right_labels
+from ordsvm.devices import on_host
 from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
 from ordsvm.labels import encode_labels
 from ordsvm.thresholds import ranks_of
@@ -89,6 +90,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         validate_data(self, X, skip_check_array=True)  # counts and names the features only
+        y, sample_weight = on_host(y, "y"), on_host(sample_weight, "sample_weight")
         ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)
         check_consistent_length(X, ranks.codes)
         regressor = clone(self._regressor())
@@ -115,7 +117,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         check_features(self, X)
         refuse_calibration_by_class(self)
-        score = column_or_1d(self.regressor_.predict(X), dtype=np.float64)
+        score = column_or_1d(on_host(self.regressor_.predict(X)), dtype=np.float64)
         assert_all_finite(score, input_name="the regressor's prediction")
         return score
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ordsvm import formulations
 from ordsvm._typing import ClassWeight, Flags, Floats, Gamma, Ints, Samples
 from ordsvm.checks import check_choice, check_flag
+from ordsvm.conventions import share_of_right_labels
 from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
@@ -115,6 +116,7 @@ class SVC(ClassifierMixin, InterceptMachine):
     """
 
     classes_: NDArray[Any]
+    score = share_of_right_labels
     n_support_: Ints
     results_: list[FitResult]
 

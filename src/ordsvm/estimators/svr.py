@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from ordsvm import formulations
 from ordsvm._typing import Floats, Gamma, Ints, Samples
 from ordsvm.checks import check_number
+from ordsvm.conventions import coefficient_of_determination
 from ordsvm.estimators._docs import KERNEL, documented
 from ordsvm.estimators.base import Fit, gives_back_tensors
 from ordsvm.estimators.intercept_machine import InterceptMachine
@@ -86,6 +87,7 @@ class SVR(RegressorMixin, InterceptMachine):
     """
 
     n_support_: Ints
+    score = coefficient_of_determination
 
     def __init__(
         self,

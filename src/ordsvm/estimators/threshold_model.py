@@ -28,7 +28,7 @@ from ordsvm.checkpoint import check_checkpoint
 from ordsvm.checks import caller_level, check_flag
 from ordsvm.conventions import NoProbabilities, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.devices import on_host
-from ordsvm.estimators.base import Fit, gives_back_tensors, reports_to_callbacks
+from ordsvm.estimators.base import Fit, gives_back_tensors, may_be_tensors, reports_to_callbacks
 from ordsvm.estimators.early_stopping import Validation, hold_out
 from ordsvm.estimators.kernel import KernelMachine, KernelTask, Trained
 from ordsvm.estimators.model_findings import RankCounts
@@ -150,9 +150,9 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         """
         if checkpoint is not None:
             check_checkpoint(checkpoint)
-        if self.device != "cpu":
+        if may_be_tensors():
             is_plain = checkpoint is None and validation is None and not self.early_stopping
-            X, y, sample_weight = self._taken(X, is_plain), on_host(y), on_host(sample_weight)
+            X, y, sample_weight = self._taken(X, is_plain), on_host(y, "y"), on_host(sample_weight, "sample_weight")
         return self._prepare(X, y, sample_weight, validation).run(checkpoint)
 
     @gives_back_tensors
@@ -198,7 +198,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, validation: Any = None) -> Fit:
         """Early stopping without given validation samples holds some of the training samples out."""
-        self._check_parameters()
+        self._check_before_fit()
         X, target = self._check_training_data(X), self._check_target(y)
         samples = None if validation is None else self._check_validation(validation, target)
         self.validation_indices_ = np.empty(0, dtype=np.int64)
@@ -244,7 +244,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         X, y = check_pair("validation", validation)
         try:
             X = self._check_more_data(X)
-            codes = rank_codes(label_array(y), target.classes)
+            codes = rank_codes(label_array(on_host(y, "y")), target.classes)
             check_consistent_length(X, codes)
         except ValueError as error:
             raise ValueError(f"validation=(X, y): {error}") from None

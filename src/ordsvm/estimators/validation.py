@@ -296,8 +296,6 @@ def check_tensor(X: TensorRows, n_features: int) -> TensorRows:
     """Samples in a tensor with the features of the training data, of numbers that can be computed with."""
     if len(X.shape) != 2 or X.shape[1] != n_features:
         raise ValueError(f"X is a tensor of shape {X.shape}: give a row for every sample, of {n_features} features.")
-    if not X.tensor.is_floating_point():
-        raise ValueError(f"X is a tensor of {X.tensor.dtype}: give torch.float32 or torch.float64.")
     if X.shape[0] and not float(X.tensor.abs().max()) <= 1e140:
         raise ValueError("X holds NaN, infinity or values above 1e140: give finite numbers, scaled.")
     return X

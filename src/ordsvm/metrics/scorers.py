@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from ordsvm._typing import Samples, SampleWeight
 from ordsvm.checks import shortened
+from ordsvm.devices import on_host
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics.agreement import kendall_tau_b, quadratic_weighted_kappa, spearman_rho
 from ordsvm.metrics.errors import (
@@ -77,7 +78,8 @@ class OrdinalScorer:
     weight_request: bool | str | None = None
 
     def __call__(self, estimator: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None) -> float:
-        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        y, weight = on_host(y, "y"), on_host(sample_weight, "sample_weight")
+        weighted = {} if weight is None else {"sample_weight": weight}
         order = self._label_order(estimator, y)
         score = self.metric(y, self._answers(estimator, X, order), categories=order, **weighted)
         return score if self.greater_is_better else -score
@@ -116,7 +118,7 @@ class OrdinalScorer:
 
     def _answers(self, estimator: Any, X: Any, order: NDArray[Any]) -> NDArray[Any]:
         """What the metric compares with y."""
-        return estimator.predict(X)
+        return on_host(estimator.predict(X))
 
     def _label_order(self, estimator: Any, y: Any) -> NDArray[Any]:
         classes = getattr(estimator, "classes_", None)

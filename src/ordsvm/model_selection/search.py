@@ -22,7 +22,7 @@ from ordsvm.checkpoint.description import FREE_TO_CHANGE, parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import check_choice, check_positive
 from ordsvm.conventions import linked
-from ordsvm.devices import usable_device
+from ordsvm.devices import on_host, usable_device
 from ordsvm.estimators.base import Machine
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
@@ -252,7 +252,8 @@ class OrdinalSearchCV(GridSearchCV):
             raise ValueError("method='halving' goes by a score: refit can't be a function. Give the name of a score.")
         if isinstance(self.param_grid, str):
             check_choice("param_grid", self.param_grid, ["two-stage"])
-        sample_weight = self._weights(sample_weight, params)
+        sample_weight = on_host(self._weights(sample_weight, params), "sample_weight")
+        X, y, groups = on_host(X), on_host(y, "y"), on_host(groups, "groups")
         X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
         self._placed()
         weight_argument(self.estimator, sample_weight)  # raises where the best estimator could not be trained with them
@@ -284,6 +285,25 @@ class OrdinalSearchCV(GridSearchCV):
         self.cv_results_ = self._search(jobs)
         warn_of_edges(self._edges())
         self._keep_best(X, y, sample_weight, None if session is None else session.inner("best"))
+
+    def score(self, X: Samples, y: ArrayLike | None = None, **params: Any) -> float:
+        """Return the score of the best estimator, by the scorer of the search.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,), default=None
+            Their labels or targets.
+        **params : dict
+            What the scorer takes with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        float
+            The score, greater is better.
+        """
+        return float(super().score(on_host(X), on_host(y, "y"), **params))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata the estimator, the scorers and the splitter request, for scikit-learn's routing.

@@ -18,7 +18,6 @@ from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.cocoa import CoCoA
-from ordsvm.solvers.linear.dcd import DCD1, DCD2
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.wide_system import WIDE
@@ -283,7 +282,7 @@ def auto(work: Work) -> Any:
         adds_up = work.rows is not None and work.rows.prefers_sums_of_features()
         return LinearInteriorPoint() if adds_up else CoCoA()
     if work.form == "linear" and work.device not in ("cpu", "auto"):
-        return LinearInteriorPoint(device=usable_device(work.device))
+        return LinearInteriorPoint(device=work.device)
     if work.form == "kernel" and work.device != "cpu" and (device := _device_of(work)) != "cpu":
         return ProximalNewton(device=device)
     if work.form == "linear":
@@ -320,17 +319,18 @@ def last_resort(work: Work) -> type[InteriorPoint] | None:
     return InteriorPoint if work.form == "kernel" and is_definite and work.n_samples <= LAST_RESORT_SAMPLES else None
 
 
-def placed(solver: Any, device: str) -> Any:
-    """A solver that a user has chosen, on the device that the user has chosen: ProximalNewton and LinearInteriorPoint
-    have one, unless their own options name another; the others run on the CPU, which device="auto" leaves them to, and
-    LinearInteriorPoint too: no GPU has been measured with it."""
-    is_linear = isinstance(solver, LinearInteriorPoint | RankDCD | DCD1 | DCD2)
-    if isinstance(solver, ProximalNewton) or (isinstance(solver, LinearInteriorPoint) and device != "auto"):
-        return replace(solver, device=usable_device(device)) if solver.device == "cpu" else solver
+def placed(solver: Any, device: str, kind: type[ProximalNewton] | type[LinearInteriorPoint]) -> Any:
+    """A solver that a user has chosen, on the device that the user has chosen: that of `kind`, ProximalNewton of kernel
+    machines and LinearInteriorPoint of linear ones, has one, unless its own options name another. The others run on
+    the CPU, which device="auto" leaves them to, and LinearInteriorPoint too: no GPU has been measured with it."""
+    if isinstance(solver, kind) and (kind is ProximalNewton or device != "auto"):
+        place = usable_device(device) if device == "auto" else device
+        return replace(solver, device=place) if solver.device == "cpu" else solver
     if device == "auto":
         return solver
-    other = LinearInteriorPoint.name if is_linear else ProximalNewton.name
-    raise ValueError(f"solver={solver.name!r} runs on the CPU: give solver='auto' or {other!r} with device={device!r}.")
+    raise ValueError(
+        f"solver={solver.name!r} runs on the CPU: give solver='auto' or {kind.name!r} with device={device!r}."
+    )
 
 
 def _device_of(work: Work) -> str:

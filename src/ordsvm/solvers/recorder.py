@@ -16,6 +16,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
+from ordsvm.devices import usable_device
 from ordsvm.problem import Certificate
 from ordsvm.result import STATUSES, FitResult, Progress
 from ordsvm.solvers.control import Control
@@ -163,8 +164,13 @@ class Recorder:
             history=tuple(self.history),
             best_look=self.best_look,
             solver_options=_options(self._solver),
-            device=getattr(self._solver, "device", "cpu"),
+            device=self._place(),
         )
+
+    def _place(self) -> str:
+        """Where the solver works, which "auto" leaves open."""
+        device = getattr(self._solver, "device", "cpu")
+        return usable_device(device) if device == "auto" else device
 
     @property
     def may_go_on(self) -> bool:

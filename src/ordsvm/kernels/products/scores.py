@@ -19,7 +19,7 @@ LEAST_VALUES = 10**8  # of the kernel, from which on a device is faster than a f
 
 
 def is_worth_a_device(X: Any, support: Any) -> bool:
-    return isinstance(X, TensorRows) or X.shape[0] * support.shape[0] >= LEAST_VALUES
+    return bool(X.shape[0] * support.shape[0] >= LEAST_VALUES)
 
 
 def device_scores(device: str, kernel: Kernel, X: Any, support: Any, beta: Floats) -> Floats:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.array_library import ArrayLibrary, TorchLibrary
+from ordsvm.array_library import Array, ArrayLibrary, TorchLibrary
 from ordsvm.devices import TensorRows
 from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.kernels import RBF, Laplacian
 from ordsvm.kernels.matrix import LARGEST_FLOAT_VALUE, KernelMatrix, check_largest
+from ordsvm.kernels.products.norm_rounding import NormRounding
 from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
 
 
@@ -21,10 +22,41 @@ class DeviceMatrix(KernelMatrix):
 
     def __init__(self, matrix: KernelMatrix, library: ArrayLibrary, products: TorchProducts, order: Ints) -> None:
         self.__dict__.update(matrix.__dict__)
+        self._before = matrix
         self._library, self._products, self._order = library, products, order
-        roundings = products.roundings()
-        if roundings is not None and not roundings <= self.roundings:  # NaN where samples are beyond float64
-            self.roundings = roundings
+        self.roundings = max(self.roundings, products.roundings() or 0.0)
+        half_squares = products.half_squares()
+        self._of_norms = None if half_squares is None else self._norm_rounding(half_squares)
+
+    def _norm_rounding(self, half_squares: Array) -> NormRounding:
+        in_order = np.empty(len(self._order))
+        in_order[self._order] = self._library.host(half_squares)
+        return NormRounding(in_order, self.source[1].shape[1])
+
+    def rounding_by_sample(self, beta: Floats) -> Floats | None:
+        """Bound what scores may be off by for exponents that are made of norms.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples,)
+            The weights β.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            The bounds; None for kernels whose values are made otherwise.
+        """
+        return None if self._of_norms is None else self._of_norms.of(beta)
+
+    def elsewhere(self) -> KernelMatrix:
+        """Return the matrix that this one was made of: for another solver, which may compute by the core.
+
+        Returns
+        -------
+        KernelMatrix
+            The matrix.
+        """
+        return self._before
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ on the device.
@@ -134,7 +166,25 @@ class TensorMatrix(KernelMatrix):
         ndarray of shape (n_samples,)
             The scores.
         """
+        return self._on_device().product(beta)
+
+    def rounding_by_sample(self, beta: Floats) -> Floats | None:
+        """Bound what scores may be off by for exponents that are made of norms.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples,)
+            The weights β.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            The bounds; None for kernels whose values are made otherwise.
+        """
+        return self._on_device().rounding_by_sample(beta)
+
+    def _on_device(self) -> DeviceMatrix:
         library = TorchLibrary(str(self._samples.tensor.device))
         with library.current():
             products = torch_products(library, self._kernel, self._samples)
-        return DeviceMatrix(self, library, products, np.arange(len(beta))).product(beta)
+            return DeviceMatrix(self, library, products, np.arange(len(self._samples)))

@@ -20,6 +20,7 @@ from ordsvm.kernels.kernels import RBF, Laplacian, Linear, Polynomial
 
 TILE_VALUES = 2**27  # kernel values in memory at a time on a GPU
 TILE_VALUES_CPU = 2**22
+ROWS_OF_CENTRE = 4096
 
 
 class Rows(NamedTuple):
@@ -39,6 +40,10 @@ class TorchProducts(ABC):
 
     def roundings(self) -> float | None:
         """Of a value, in units of the largest one's last place; None: as many as the core makes."""
+        return None
+
+    def half_squares(self) -> Array | None:
+        """½‖x‖² of the samples that exponents are made of: the larger, the more they are rounded. None: of no norms."""
         return None
 
     def rows(self, which: Array) -> Rows:
@@ -133,12 +138,14 @@ class GaussianProducts(TiledProducts):
         super().__init__(library, samples, order)
 
     def _prepared(self, samples: Array) -> Array:
-        scaled = (samples - samples.mean(0)) * (2 * self._gamma) ** 0.5
+        scaled = (samples - centre(samples)) * (2 * self._gamma) ** 0.5
         return self.library.join([scaled, -0.5 * (scaled * scaled).sum(1)[:, None]], axis=1)
 
     def roundings(self) -> float:
-        """Exponents are differences of numbers up to max ‖x‖², each a sum over the features."""
-        return 8.0 + (self.samples.shape[1] + 6.0) * 4.0 * float(-self.samples[:, -1].min())
+        return 8.0  # of the exponential; those of exponents differ by sample
+
+    def half_squares(self) -> Array:
+        return -self.samples[:, -1]
 
     def values(self, rows: Array, columns: Array) -> Array:
         exponent = rows[:, :-1] @ columns[:, :-1].T
@@ -248,6 +255,12 @@ def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: I
     if isinstance(kernel, Custom):
         return CallableProducts(library, samples, order, kernel)
     raise ValueError(f"{type(kernel).__name__} kernels are not computed on a device: use device='cpu'.")
+
+
+def centre(samples: Array) -> Array:
+    """The medians of the features, of some of the rows: few rows far from the others do not move them."""
+    step = max(1, len(samples) // ROWS_OF_CENTRE)
+    return samples[::step].median(0).values
 
 
 def dense(samples: Any) -> Any:

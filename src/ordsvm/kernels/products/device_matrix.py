@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ordsvm import _core
 from ordsvm._typing import Floats, Ints
-from ordsvm.array_library import Array, ArrayLibrary, TorchLibrary
-from ordsvm.devices import TensorRows
+from ordsvm.array_library import Array, ArrayLibrary, TorchLibrary, torch_library
+from ordsvm.devices import TensorRows, usable_device
 from ordsvm.kernels.base import Kernel
+from ordsvm.kernels.given import Custom
 from ordsvm.kernels.kernels import RBF, Laplacian
 from ordsvm.kernels.matrix import LARGEST_FLOAT_VALUE, KernelMatrix, check_largest
 from ordsvm.kernels.products.norm_rounding import NormRounding
-from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
+from ordsvm.kernels.products.on_torch import TorchProducts, dense, torch_products
 
 
 class DeviceMatrix(KernelMatrix):
@@ -31,6 +33,7 @@ class DeviceMatrix(KernelMatrix):
     def _norm_rounding(self, half_squares: Array) -> NormRounding:
         in_order = np.empty(len(self._order))
         in_order[self._order] = self._library.host(half_squares)
+        assert self.source is not None
         return NormRounding(in_order, self.source[1].shape[1])
 
     def rounding_by_sample(self, beta: Floats) -> Floats | None:
@@ -48,6 +51,23 @@ class DeviceMatrix(KernelMatrix):
         """
         return None if self._of_norms is None else self._of_norms.of(beta)
 
+    def values(self, which: Ints) -> Floats:
+        """Compute K[np.ix_(which, which)] on the device, for samples in its order.
+
+        Parameters
+        ----------
+        which : ndarray of int64
+            Numbers of the samples.
+
+        Returns
+        -------
+        ndarray of shape (len(which), len(which))
+            The part of the matrix.
+        """
+        with self._library.current():
+            there = self._library.index(which)
+            return self._library.host(self._products.part(there, there))
+
     def elsewhere(self) -> KernelMatrix:
         """Return the matrix that this one was made of: for another solver, which may compute by the core.
 
@@ -56,7 +76,7 @@ class DeviceMatrix(KernelMatrix):
         KernelMatrix
             The matrix.
         """
-        return self._before
+        return self._before.elsewhere()
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ on the device.
@@ -118,6 +138,13 @@ class LateMatrix(KernelMatrix):
             The scores.
         """
         return self._kernel.rows(self._samples).product(beta, n_threads)
+
+
+def on_device(device: str, samples: Any) -> TensorRows:
+    """Samples as tensors in their own precision, for kernels that are called with such."""
+    if isinstance(samples, TensorRows):
+        return samples
+    return TensorRows(torch_library(usable_device(device)).kept(dense(samples)))
 
 
 def few_roundings(n_features: int) -> float:
@@ -182,6 +209,20 @@ class TensorMatrix(KernelMatrix):
             The bounds; None for kernels whose values are made otherwise.
         """
         return self._on_device().rounding_by_sample(beta)
+
+    def elsewhere(self) -> KernelMatrix:
+        """Make the matrix of the same samples on the host; values of a callable kernel, which are the device's.
+
+        Returns
+        -------
+        KernelMatrix
+            The matrix.
+        """
+        if isinstance(self._kernel, Custom):
+            every = np.arange(len(self._samples))
+            return KernelMatrix(_core.precomputed_rows(self._on_device().values(every)))
+        X = self._samples.on_host()
+        return KernelMatrix(self._kernel.rows(X), source=(self._kernel, X))
 
     def _on_device(self) -> DeviceMatrix:
         library = TorchLibrary(str(self._samples.tensor.device))

@@ -15,7 +15,7 @@ from ordsvm._typing import Ints
 from ordsvm.array_library import Array, TorchLibrary
 from ordsvm.devices import TensorRows
 from ordsvm.kernels.base import Kernel
-from ordsvm.kernels.given import Custom, Precomputed
+from ordsvm.kernels.given import COMPLEX_VALUES, VALUES_NOT_FINITE, Custom, Precomputed
 from ordsvm.kernels.kernels import RBF, Laplacian, Linear, Polynomial
 
 TILE_VALUES = 2**27  # kernel values in memory at a time on a GPU
@@ -199,20 +199,38 @@ class PolynomialProducts(TiledProducts):
 
 
 class CallableProducts(TiledProducts):
-    """A callable of two tensors of samples."""
+    """A callable of two tensors of samples in float64."""
 
     def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, kernel: Custom) -> None:
         self._kernel = kernel
         super().__init__(library, samples, order)
 
     def values(self, rows: Array, columns: Array) -> Array:
-        values = self._kernel.kernel(rows, columns)
+        values = self._called(rows, columns)
         if tuple(values.shape) != (len(rows), len(columns)):
             raise ValueError(
                 f"The callable kernel returned shape {tuple(values.shape)} for {len(rows)} and {len(columns)} samples: "
                 "it must return one value for every pair."
             )
-        return 1.0 * self.library.array(values)  # which may be one that the callable keeps
+        if values.is_complex():
+            raise ValueError(COMPLEX_VALUES)
+        values = 1.0 * self.library.array(values)  # which may be one that the callable keeps
+        if not bool(values.isfinite().all()):
+            raise ValueError(VALUES_NOT_FINITE)
+        return values
+
+    def _called(self, rows: Array, columns: Array) -> Array:
+        try:
+            return self.library.kept(self._kernel.kernel(rows, columns))
+        except (self.library.out_of_memory, MemoryError):
+            raise
+        except Exception as error:
+            device = "torch:cpu" if self.library.device.type == "cpu" else str(self.library.device)
+            raise TypeError(
+                f"A callable kernel on device={device!r} gets tensors of samples and returns a tensor of values; this "
+                f"one failed with {type(error).__name__}: {error}. Write it for tensors, or give device='cpu', where "
+                "it gets arrays."
+            ) from error
 
 
 class GivenProducts(TorchProducts):

@@ -343,7 +343,11 @@ class KernelMachine(Machine):
         if device == "auto" and not is_worth_a_device(X, support):
             device = "cpu"
         if (device != "cpu" and (device := usable_device(device)) != "cpu") or isinstance(X, TensorRows):
-            return finite_scores(device_scores(device, self.kernel_, X, support, self.dual_coef_.T))
+            try:
+                return finite_scores(device_scores(device, self.kernel_, X, support, self.dual_coef_.T))
+            except MemoryError:
+                if self.device != "auto" or isinstance(X, TensorRows):
+                    raise
         return finite_scores(self.kernel_.scores(X, support, self.dual_coef_.T, usable_threads(self.n_threads)))
 
     def _margins(self, X: Any) -> Floats:

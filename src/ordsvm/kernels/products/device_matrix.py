@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm._typing import Floats, Ints
@@ -15,8 +16,9 @@ from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.given import Custom
 from ordsvm.kernels.kernels import RBF, Laplacian
 from ordsvm.kernels.matrix import LARGEST_FLOAT_VALUE, KernelMatrix, check_largest
+from ordsvm.kernels.products.dense_rows import dense_on
 from ordsvm.kernels.products.norm_rounding import NormRounding
-from ordsvm.kernels.products.on_torch import TorchProducts, dense, torch_products
+from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
 
 
 class DeviceMatrix(KernelMatrix):
@@ -144,7 +146,9 @@ def on_device(device: str, samples: Any) -> TensorRows:
     """Samples as tensors in their own precision, for kernels that are called with such."""
     if isinstance(samples, TensorRows):
         return samples
-    return TensorRows(torch_library(usable_device(device)).kept(dense(samples)))
+    library = torch_library(usable_device(device))
+    with library.current():
+        return TensorRows(dense_on(library, samples) if sp.issparse(samples) else library.kept(samples))
 
 
 def few_roundings(n_features: int) -> float:

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ordsvm import SVC, Block
+from ordsvm import SVC, SVOR, Block, certify
+from ordsvm.array_library import TorchLibrary
 from ordsvm.formulations import svc, svor, svorex, svorim
 from ordsvm.kernels import RBF, KernelMatrix, Laplacian, Linear, Polynomial, Sigmoid
+from ordsvm.kernels.products.norm_rounding import NormRounding, largest_error
 from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
 from ordsvm.solvers.kernel.run import Run
+from tests.cases import random_data
 
 LONG = np.longdouble
 
@@ -136,3 +139,45 @@ def test_what_the_estimator_reports_allows_for_it():
     assert primal <= model.result_.objective * (1 + 1e-12)
     gap = float((np.maximum(0.0, -slope) + y * beta * slope).sum())
     assert gap <= model.result_.gap
+
+
+# Norms of exponents on a device
+
+
+def test_errors_of_far_samples_are_their_own():
+    h = np.array([0.5, 3.0, 1e9, 0.1, 2e9])
+    beta = np.array([1.0, -2.0, 5.0, 0.0, 1.0])
+    epsilon = largest_error(h, 4)
+    assert epsilon[4] > epsilon[2] > 1e6 * epsilon[1] > 0
+    np.testing.assert_allclose(NormRounding(h, 4).of(beta), np.minimum.outer(epsilon, epsilon) @ abs(beta), rtol=1e-12)
+    np.testing.assert_array_equal(largest_error(np.array([1e20, np.inf]), 4), 1.0)
+    np.testing.assert_array_equal(NormRounding(h[:1], 4).of(beta[:1]), epsilon[:1])
+    near = np.array([0.5, 2.0, 0.0])  # small errors are one bound for all, the largest
+    np.testing.assert_allclose(NormRounding(near, 4).of(beta[:3]), largest_error(near, 4)[1] * 8.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("far", [1e2, 1e5, 1e7])
+def test_scores_on_a_device_are_within_their_bounds(far):
+    pytest.importorskip("torch")
+    from ordsvm.kernels.products.device_matrix import DeviceMatrix
+    from ordsvm.kernels.products.on_torch import torch_products
+
+    X, beta = np.random.default_rng(4).normal(size=(60, 5)), np.random.default_rng(5).normal(size=60)
+    X[0, 0], X[1, 0], X[2] = far, -far, X[3] * (1 + 1e-6)
+    library, kernel = TorchLibrary("cpu"), RBF(0.2)
+    matrix = DeviceMatrix(KernelMatrix.of(kernel, X, 200.0), library, torch_products(library, kernel, X), np.arange(60))
+    error = np.abs(matrix.product(beta) - exact_values(kernel, X, X) @ beta)
+    bound = matrix.rounding_by_sample(beta)
+    assert np.all(error <= bound + matrix.rounding(beta))
+    assert bound[4:].max() < 1e-11  # of samples that are near the others
+    assert bound[:2].max() <= 1 + bound[4:].max()
+
+
+@pytest.mark.parametrize("far", [1e5, 1e6, 1e8])
+def test_a_far_sample_costs_a_device_no_proof(far):
+    pytest.importorskip("torch")
+    X, y = random_data(3, n=200)
+    X[0, 0] = far
+    model = SVOR(C=10.0, gamma=0.2, device="torch:cpu").fit(X, y)
+    assert model.result_.converged
+    assert certify(model, X, y).relative_gap <= model.result_.relative_gap + 2e-4

@@ -239,6 +239,11 @@ class TorchLibrary:
         if self.queues:
             self._load_linear_algebra()
 
+    @property
+    def name(self) -> str:
+        """The device as users name it."""
+        return str(self.device) if self.device.type == "cuda" else f"torch:{self.device}"
+
     def _load_linear_algebra(self) -> None:
         """torch loads it at its first use, and fails where that is in two threads at once."""
         with _FIRST_USE:

@@ -226,6 +226,10 @@ class Problem:
             dual_thresholds=-gamma if self.treatment is Treatment.PENALIZED else None,
         )
 
+    def error_of_gap(self, alpha: Floats, error: Floats) -> float:
+        """The most by which a gap changes where the score of sample i changes by error[i]."""
+        return float((self.hinges.cap + alpha) @ error[self.hinges.sample])
+
     def allowing_for(self, error: Floats) -> Problem:
         """The problem whose certificate holds although scores may be off by `error`, where all hinges have α = 0.
 

@@ -56,7 +56,8 @@ KERNEL = (
     C : float, default=1.0
         Weight of the losses against ½‖w‖².
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of samples and returns the matrix of kernel values between them.
+        A callable takes two sets of samples, on a device as tensors, and returns the matrix of kernel values between
+        them.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels but the linear one, as in scikit-learn. Chu & Keerthi's κ is 2·gamma.
     degree : float, default=3

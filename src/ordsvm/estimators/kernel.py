@@ -35,8 +35,9 @@ from ordsvm.estimators.validation import (
     kernel_by_parameters,
     training_samples,
 )
-from ordsvm.kernels import Kernel, KernelMatrix, Linear, Precomputed
+from ordsvm.kernels import Custom, Kernel, KernelMatrix, Linear, Precomputed
 from ordsvm.kernels.full_kernel import SampleNumbers
+from ordsvm.kernels.products.device_matrix import on_device
 from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.auto import Work, auto, is_auto, last_resort, most_passes, placed, trains_together
@@ -231,6 +232,8 @@ class KernelMachine(Machine):
         if task.validation is not None:
             trained_on = task.order if self._is_precomputed() else samples
             control = task.validation.controls(control, task.problems[0], kernel, trained_on)
+        if isinstance(kernel, Custom) and computes_on_device(solver):
+            samples = on_device(solver.device, samples)
         if len(task.problems) == 1 and task.problems[0].uses_all_samples():
             stays_there = control.last_resort is None and computes_on_device(solver)
             matrix = KernelMatrix.of(kernel, samples, float(self.cache_size), stays_there)
@@ -351,7 +354,11 @@ class KernelMachine(Machine):
         support = self.support_ if isinstance(self.kernel_, Precomputed) else self.support_vectors_
         device = self._place_of_scores(X, support)
         if device != "cpu" or isinstance(X, TensorRows):
-            return finite_scores(device_scores(device, self.kernel_, X, support, self.dual_coef_.T))
+            try:
+                return finite_scores(device_scores(device, self.kernel_, X, support, self.dual_coef_.T))
+            except MemoryError:
+                if self.device != "auto" or isinstance(X, TensorRows):
+                    raise
         return finite_scores(self.kernel_.scores(X, support, self.dual_coef_.T, usable_threads(self.n_threads)))
 
     def _place_of_scores(self, X: Any, support: Any) -> str:

@@ -14,6 +14,9 @@ from ordsvm._typing import Floats
 from ordsvm.kernels.arrays import Data, blockwise
 from ordsvm.kernels.base import Kernel
 
+COMPLEX_VALUES = "The callable kernel returned complex numbers: it must return real ones."
+VALUES_NOT_FINITE = "The callable kernel returned NaN or infinity: it must return finite numbers."
+
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
@@ -64,7 +67,7 @@ class Custom(Kernel):
     Parameters
     ----------
     kernel : callable
-        Returns the matrix of values between the rows of its two arguments.
+        Returns the matrix of values between the rows of its two arguments: arrays on the CPU, tensors on a device.
     """
 
     kernel: Callable[[Data, Data], Any]
@@ -77,13 +80,13 @@ class Custom(Kernel):
                 "it must return one value for every pair."
             )
         if not np.all(np.isfinite(values)):
-            raise ValueError("The callable kernel returned NaN or infinity: it must return finite numbers.")
+            raise ValueError(VALUES_NOT_FINITE)
         return values
 
     @staticmethod
     def _real(values: NDArray[Any]) -> Floats:
         if np.iscomplexobj(values):
-            raise ValueError("The callable kernel returned complex numbers: it must return real ones.")
+            raise ValueError(COMPLEX_VALUES)
         try:
             return values.astype(np.float64, copy=False)
         except (TypeError, ValueError):

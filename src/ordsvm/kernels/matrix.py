@@ -126,6 +126,21 @@ class KernelMatrix:
         roundings = self.roundings + 0.5 * np.sqrt(np.count_nonzero(beta))
         return float(roundings * sys.float_info.epsilon * self.largest * np.abs(beta).sum())
 
+    def rounding_by_sample(self, beta: Floats) -> Floats | None:
+        """Bound what scores may be off by besides, where that differs by sample.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples,)
+            The weights β.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            The bounds; None where `rounding` is all.
+        """
+        return None
+
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ.
 
@@ -161,6 +176,16 @@ class KernelMatrix:
             The part of the matrix.
         """
         return self.rows.part(rows, columns, n_threads)
+
+    def elsewhere(self) -> KernelMatrix:
+        """Return the matrix for another solver to go on with.
+
+        Returns
+        -------
+        KernelMatrix
+            This one, unless it was for a device.
+        """
+        return self
 
     def release_rows(self) -> None:
         """Free the memory of all cached rows."""

@@ -6,13 +6,18 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from ordsvm import _core
 from ordsvm._typing import Floats, Ints
-from ordsvm.array_library import ArrayLibrary, TorchLibrary
-from ordsvm.devices import TensorRows
+from ordsvm.array_library import Array, ArrayLibrary, TorchLibrary, torch_library
+from ordsvm.devices import TensorRows, usable_device
 from ordsvm.kernels.base import Kernel
+from ordsvm.kernels.given import Custom
 from ordsvm.kernels.kernels import RBF, Laplacian
 from ordsvm.kernels.matrix import LARGEST_FLOAT_VALUE, KernelMatrix, check_largest
+from ordsvm.kernels.products.dense_rows import dense_on
+from ordsvm.kernels.products.norm_rounding import NormRounding
 from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
 
 
@@ -21,10 +26,59 @@ class DeviceMatrix(KernelMatrix):
 
     def __init__(self, matrix: KernelMatrix, library: ArrayLibrary, products: TorchProducts, order: Ints) -> None:
         self.__dict__.update(matrix.__dict__)
+        self._before = matrix
         self._library, self._products, self._order = library, products, order
-        roundings = products.roundings()
-        if roundings is not None and not roundings <= self.roundings:  # NaN where samples are beyond float64
-            self.roundings = roundings
+        self.roundings = max(self.roundings, products.roundings() or 0.0)
+        half_squares = products.half_squares()
+        self._of_norms = None if half_squares is None else self._norm_rounding(half_squares)
+
+    def _norm_rounding(self, half_squares: Array) -> NormRounding:
+        in_order = np.empty(len(self._order))
+        in_order[self._order] = self._library.host(half_squares)
+        assert self.source is not None
+        return NormRounding(in_order, self.source[1].shape[1])
+
+    def rounding_by_sample(self, beta: Floats) -> Floats | None:
+        """Bound what scores may be off by for exponents that are made of norms.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples,)
+            The weights β.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            The bounds; None for kernels whose values are made otherwise.
+        """
+        return None if self._of_norms is None else self._of_norms.of(beta)
+
+    def values(self, which: Ints) -> Floats:
+        """Compute K[np.ix_(which, which)] on the device, for samples in its order.
+
+        Parameters
+        ----------
+        which : ndarray of int64
+            Numbers of the samples.
+
+        Returns
+        -------
+        ndarray of shape (len(which), len(which))
+            The part of the matrix.
+        """
+        with self._library.current():
+            there = self._library.index(which)
+            return self._library.host(self._products.part(there, there))
+
+    def elsewhere(self) -> KernelMatrix:
+        """Return the matrix that this one was made of: for another solver, which may compute by the core.
+
+        Returns
+        -------
+        KernelMatrix
+            The matrix.
+        """
+        return self._before.elsewhere()
 
     def product(self, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute Kβ on the device.
@@ -110,6 +164,15 @@ class LateMatrix(KernelMatrix):
         return self._kernel.rows(self._samples).product(beta, n_threads)
 
 
+def on_device(device: str, samples: Any) -> TensorRows:
+    """Samples as tensors in their own precision, for kernels that are called with such."""
+    if isinstance(samples, TensorRows):
+        return samples
+    library = torch_library(usable_device(device))
+    with library.current():
+        return TensorRows(dense_on(library, samples) if sp.issparse(samples) else library.kept(samples))
+
+
 def few_roundings(n_features: int) -> float:
     """As many as the core makes of a value (cpp/kernels/tiles)."""
     return 4.0 + math.sqrt(n_features)
@@ -156,7 +219,39 @@ class TensorMatrix(KernelMatrix):
         ndarray of shape (n_samples,)
             The scores.
         """
+        return self._on_device().product(beta)
+
+    def rounding_by_sample(self, beta: Floats) -> Floats | None:
+        """Bound what scores may be off by for exponents that are made of norms.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (n_samples,)
+            The weights β.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            The bounds; None for kernels whose values are made otherwise.
+        """
+        return self._on_device().rounding_by_sample(beta)
+
+    def elsewhere(self) -> KernelMatrix:
+        """Make the matrix of the same samples on the host; values of a callable kernel, which are the device's.
+
+        Returns
+        -------
+        KernelMatrix
+            The matrix.
+        """
+        if isinstance(self._kernel, Custom):
+            every = np.arange(len(self._samples))
+            return KernelMatrix(_core.precomputed_rows(self._on_device().values(every)))
+        X = self._samples.on_host()
+        return KernelMatrix(self._kernel.rows(X), source=(self._kernel, X))
+
+    def _on_device(self) -> DeviceMatrix:
         library = TorchLibrary(str(self._samples.tensor.device))
         with library.current():
             products = torch_products(library, self._kernel, self._samples)
-        return DeviceMatrix(self, library, products, np.arange(len(beta))).product(beta)
+            return DeviceMatrix(self, library, products, np.arange(len(self._samples)))

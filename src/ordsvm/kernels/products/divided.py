@@ -44,6 +44,9 @@ class DividedProducts(TorchProducts):
     def roundings(self) -> float | None:
         return self._parts[0].roundings()
 
+    def half_squares(self) -> Array | None:
+        return self._parts[0].half_squares()
+
     def rows(self, which: Array) -> Any:
         return DividedRows(self._parts, which, len(which))
 

@@ -17,13 +17,14 @@ import triton.language as tl
 
 from ordsvm._typing import Ints
 from ordsvm.array_library import Array, TorchLibrary
-from ordsvm.kernels.products.on_torch import GaussianProducts, Rows
+from ordsvm.kernels.products.on_torch import EVERY, GaussianProducts, Rows
 
 FEW_FEATURES = 12  # up to which squared differences are faster than tensor cores
 MOST_RESIDENT = 128  # features of a tile of rows that stay in registers
 FEATURES_AT_A_TIME = 64  # where there are more
 CHUNK = 4096  # columns summed in float32
 LARGEST_HALF = 1000.0  # to which features are scaled: products of two stay within float16's range of precision
+FAR = 2.0  # times as far as any sample of the reference, beyond which forms in float16 do not reach
 LEAST_SQUARE = 8192  # samples of a square part of K from which on only half of it is computed
 MOST_IN_DOUBLE = 64  # features of which large tiles of float64 fit into the shared memory of all GPUs
 LARGE_SHARE = 0.15  # of all samples, from which on those that have moved are a square part of their own
@@ -207,8 +208,10 @@ class GatheredRows:
 class FusedGaussianProducts(GaussianProducts):
     """The Gaussian kernel, fused."""
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, gamma: float) -> None:
-        super().__init__(library, samples, order, gamma)
+    def __init__(
+        self, library: TorchLibrary, samples: Any, order: Ints | None, gamma: float, reference: slice = EVERY
+    ) -> None:
+        super().__init__(library, samples, order, gamma, reference)
         scaled = self.samples[:, :-1] * math.sqrt(math.log2(math.e))  # exponents of 2
         n_features = scaled.shape[1]
         self._first, self._second, self._wide = feature_blocks(n_features)
@@ -218,17 +221,21 @@ class FusedGaussianProducts(GaussianProducts):
         self._is_narrow = padded <= MOST_IN_DOUBLE
         self._by_differences = n_features <= FEW_FEATURES
         self.kind = n_features if self._by_differences else (self._first, self._second, self._wide)
+        self._top = float(scaled[reference].abs().max())
         if self._by_differences:
             self._forms: tuple[Array, ...] = ((scaled / math.sqrt(2)).T.to(torch.float32).contiguous(),)
             return
-        top = float(scaled.abs().max())
-        up = 2.0 ** math.floor(math.log2(LARGEST_HALF / top)) if top > 0 else 1.0
+        up = 2.0 ** math.floor(math.log2(LARGEST_HALF / self._top)) if self._top > 0 else 1.0
         self._scale = 1 / up**2
         large = torch.nn.functional.pad(scaled * up, (0, padded - n_features))
         high = large.to(torch.float16)
         low = (large - high).to(torch.float16)
         norm = (0.5 * (scaled * scaled).sum(1)).to(torch.float32)
         self._forms = (high, low, norm)
+
+    def far(self, size: int) -> Array:
+        largest = self._padded[:size].abs().amax(1) * math.sqrt(math.log2(math.e))
+        return torch.nonzero(~(largest <= FAR * self._top))[:, 0]
 
     def rows(self, which: Array) -> Any:
         return GatheredRows(self, which)

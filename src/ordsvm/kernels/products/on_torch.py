@@ -9,17 +9,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import scipy.sparse as sp
-
 from ordsvm._typing import Ints
 from ordsvm.array_library import Array, TorchLibrary
 from ordsvm.devices import TensorRows
 from ordsvm.kernels.base import Kernel
-from ordsvm.kernels.given import Custom, Precomputed
+from ordsvm.kernels.given import COMPLEX_VALUES, VALUES_NOT_FINITE, Custom, Precomputed
 from ordsvm.kernels.kernels import RBF, Laplacian, Linear, Polynomial
+from ordsvm.kernels.products.dense_rows import dense_on
 
 TILE_VALUES = 2**27  # kernel values in memory at a time on a GPU
 TILE_VALUES_CPU = 2**22
+ROWS_OF_CENTRE = 4096
+EVERY = slice(None)
 
 
 class Rows(NamedTuple):
@@ -41,6 +42,10 @@ class TorchProducts(ABC):
         """Of a value, in units of the largest one's last place; None: as many as the core makes."""
         return None
 
+    def half_squares(self) -> Array | None:
+        """½‖x‖² of the samples that exponents are made of: the larger, the more they are rounded. None: of no norms."""
+        return None
+
     def rows(self, which: Array) -> Rows:
         return Rows(which, len(which))
 
@@ -57,6 +62,10 @@ class TorchProducts(ABC):
     def scores(self, size: int, which: Array, values: Array, exact: bool = False) -> Array:
         product = self.exact_product if exact else self.product
         return product(self.first(size), self.rows(which), values)
+
+    def far(self, size: int) -> Array:
+        """Which of the first samples are so far from the reference that only `exact_product` is for them."""
+        return self.library.index([])
 
     @abstractmethod
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array: ...
@@ -76,7 +85,7 @@ class TiledProducts(TorchProducts):
         if isinstance(samples, TensorRows):  # rows are put in order as they are, float32 is widened afterwards
             there = library.array((samples if order is None else samples[order]).gathered())
         else:
-            there = library.array(dense(samples))
+            there = dense_on(library, samples)
             there = there if order is None else there[library.index(order)]
         self.samples = self._prepared(there)
         self._tile = TILE_VALUES if library.device.type == "cuda" else TILE_VALUES_CPU
@@ -126,19 +135,26 @@ class TiledProducts(TorchProducts):
 
 
 class GaussianProducts(TiledProducts):
-    """exp(x·y − ½‖x‖² − ½‖y‖²) of centred samples times √(2·gamma): the last column of `samples` is −½‖x‖²."""
+    """exp(x·y − ½‖x‖² − ½‖y‖²) of centred samples times √(2·gamma): the last column of `samples` is −½‖x‖².
 
-    def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, gamma: float) -> None:
-        self._gamma = gamma
+    reference   the samples that others are computed with, by which all are centred
+    """
+
+    def __init__(
+        self, library: TorchLibrary, samples: Any, order: Ints | None, gamma: float, reference: slice = EVERY
+    ) -> None:
+        self._gamma, self._reference = gamma, reference
         super().__init__(library, samples, order)
 
     def _prepared(self, samples: Array) -> Array:
-        scaled = (samples - samples.mean(0)) * (2 * self._gamma) ** 0.5
+        scaled = (samples - centre(samples[self._reference])) * (2 * self._gamma) ** 0.5
         return self.library.join([scaled, -0.5 * (scaled * scaled).sum(1)[:, None]], axis=1)
 
     def roundings(self) -> float:
-        """Exponents are differences of numbers up to max ‖x‖², each a sum over the features."""
-        return 8.0 + (self.samples.shape[1] + 6.0) * 4.0 * float(-self.samples[:, -1].min())
+        return 8.0  # of the exponential; those of exponents differ by sample
+
+    def half_squares(self) -> Array:
+        return -self.samples[:, -1]
 
     def values(self, rows: Array, columns: Array) -> Array:
         exponent = rows[:, :-1] @ columns[:, :-1].T
@@ -192,20 +208,37 @@ class PolynomialProducts(TiledProducts):
 
 
 class CallableProducts(TiledProducts):
-    """A callable of two tensors of samples."""
+    """A callable of two tensors of samples in float64."""
 
     def __init__(self, library: TorchLibrary, samples: Any, order: Ints | None, kernel: Custom) -> None:
         self._kernel = kernel
         super().__init__(library, samples, order)
 
     def values(self, rows: Array, columns: Array) -> Array:
-        values = self._kernel.kernel(rows, columns)
+        values = self._called(rows, columns)
         if tuple(values.shape) != (len(rows), len(columns)):
             raise ValueError(
                 f"The callable kernel returned shape {tuple(values.shape)} for {len(rows)} and {len(columns)} samples: "
                 "it must return one value for every pair."
             )
-        return 1.0 * self.library.array(values)  # which may be one that the callable keeps
+        if values.is_complex():
+            raise ValueError(COMPLEX_VALUES)
+        values = 1.0 * self.library.array(values)  # which may be one that the callable keeps
+        if not bool(values.isfinite().all()):
+            raise ValueError(VALUES_NOT_FINITE)
+        return values
+
+    def _called(self, rows: Array, columns: Array) -> Array:
+        try:
+            return self.library.kept(self._kernel.kernel(rows, columns))
+        except (self.library.out_of_memory, MemoryError):
+            raise
+        except Exception as error:
+            raise TypeError(
+                f"A callable kernel on device={self.library.name!r} gets tensors of samples and returns a tensor of "
+                f"values; this one failed with {type(error).__name__}: {error}. Write it for tensors, or give "
+                "device='cpu', where it gets arrays."
+            ) from error
 
 
 class GivenProducts(TorchProducts):
@@ -229,14 +262,19 @@ class GivenProducts(TorchProducts):
         return self._values.diagonal()[:size]
 
 
-def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: Ints | None = None) -> TorchProducts:
-    """The fastest products there are for a kernel on a device; sample i here is sample order[i] there."""
+def torch_products(
+    library: TorchLibrary, kernel: Kernel, samples: Any, order: Ints | None = None, reference: slice = EVERY
+) -> TorchProducts:
+    """The fastest products there are for a kernel on a device; sample i here is sample order[i] there.
+
+    Where columns are of the reference alone, no score depends on what the other samples are.
+    """
     if isinstance(kernel, RBF):
         if library.fuses:
             from ordsvm.kernels.products.fused import FusedGaussianProducts
 
-            return FusedGaussianProducts(library, samples, order, kernel.gamma)
-        return GaussianProducts(library, samples, order, kernel.gamma)
+            return FusedGaussianProducts(library, samples, order, kernel.gamma, reference)
+        return GaussianProducts(library, samples, order, kernel.gamma, reference)
     if isinstance(kernel, Laplacian):
         return LaplacianProducts(library, samples, order, kernel.gamma)
     if isinstance(kernel, Linear):
@@ -250,5 +288,7 @@ def torch_products(library: TorchLibrary, kernel: Kernel, samples: Any, order: I
     raise ValueError(f"{type(kernel).__name__} kernels are not computed on a device: use device='cpu'.")
 
 
-def dense(samples: Any) -> Any:
-    return samples.toarray() if sp.issparse(samples) else samples
+def centre(samples: Array) -> Array:
+    """The medians of the features, of some of the rows: few rows far from the others do not move them."""
+    step = max(1, len(samples) // ROWS_OF_CENTRE)
+    return samples[::step].median(0).values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -274,6 +274,7 @@ class Run:
 
     def hand_over(self, solver: Solver) -> None:
         """Another solver goes on from here."""
+        self.matrix, self._proof = self.matrix.elsewhere(), None
         self.matrix.release_rows()
         self._earlier = (self.n_iter, self.kernel_rows)
         self.recorder.hand_over(solver)
@@ -375,6 +376,14 @@ class Run:
         return self._proof.certificate
 
     def _new_certificate(self) -> Certificate:
+        """What scores of the precision of `KernelMatrix.rounding` prove, and what some of them are off by besides."""
+        proof = self._evenly_rounded_certificate()
+        error = self.matrix.rounding_by_sample(self.problem.beta(self.alpha))
+        if error is None:
+            return proof
+        return replace(proof, gap=proof.gap + self.problem.error_of_gap(self.alpha, error))
+
+    def _evenly_rounded_certificate(self) -> Certificate:
         """That of `Problem.certificate`, by the core where thresholds have no order: small fits are short."""
         problem = self.problem
         if problem.treatment is Treatment.ORDERED:

@@ -112,6 +112,6 @@ def test_auto_predicts_by_the_cpu_what_a_device_has_no_room_for(little_memory, m
     model = trained(SVOR(), sp.csr_array(X), y, device="cpu")
     expected = model.decision_function(sp.csr_array(X))
     monkeypatch.setattr("ordsvm.estimators.kernel.is_worth_a_device", lambda X, support: True)
-    monkeypatch.setattr("ordsvm.estimators.kernel.usable_device", lambda device: DEVICE)
+    monkeypatch.setattr("ordsvm.estimators.kernel.device_or_cpu", lambda device: DEVICE)
     little_memory(0)
     np.testing.assert_array_equal(model.set_params(device="auto").decision_function(sp.csr_array(X)), expected)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ordsvm import NPSVOR, SVC, SVOR, SVORIM, ProximalNewton, certify
+from ordsvm.solvers.kernel.proximal_newton import proximal_newton
 from tests.cases import random_data
 from tests.test_devices import DEVICE, trained
 
@@ -57,7 +58,7 @@ def test_callable_kernels_that_are_not_for_tensors(bad):
 
 
 def does_nothing(solver, run):
-    solver._on_device(run, np.arange(run.problem.n_samples))
+    proximal_newton._products(solver._libraries(run), run, np.arange(run.problem.n_samples), 1)
 
 
 def test_the_last_resort_of_a_callable_kernel(monkeypatch):

@@ -53,23 +53,6 @@ class DeviceMatrix(KernelMatrix):
         """
         return None if self._of_norms is None else self._of_norms.of(beta)
 
-    def values(self, which: Ints) -> Floats:
-        """Compute K[np.ix_(which, which)] on the device, for samples in its order.
-
-        Parameters
-        ----------
-        which : ndarray of int64
-            Numbers of the samples.
-
-        Returns
-        -------
-        ndarray of shape (len(which), len(which))
-            The part of the matrix.
-        """
-        with self._library.current():
-            there = self._library.index(which)
-            return self._library.host(self._products.part(there, there))
-
     def elsewhere(self) -> KernelMatrix:
         """Return the matrix that this one was made of: for another solver, which may compute by the core.
 
@@ -246,7 +229,7 @@ class TensorMatrix(KernelMatrix):
         """
         if isinstance(self._kernel, Custom):
             every = np.arange(len(self._samples))
-            return KernelMatrix(_core.precomputed_rows(self._on_device().values(every)))
+            return KernelMatrix(_core.precomputed_rows(self._on_device().part(every, every)))
         X = self._samples.on_host()
         return KernelMatrix(self._kernel.rows(X), source=(self._kernel, X))
 

@@ -136,10 +136,35 @@ def test_products(n_features, library):
     assert_same(fast.product(fast.first(555), fast.rows(columns), values), expected, atol=2e-5)
 
 
-@pytest.mark.parametrize("n_features", [3, 13, 46, 100, 129])
-def test_scores(n_features, library, monkeypatch):
-    """Of all samples for weights of many of them: these among themselves by half of their values."""
+@pytest.mark.parametrize(("apart", "is_bounded"), [(3.0, True), (10.0, False)])
+@pytest.mark.parametrize("n_features", [13, 46, 129])
+def test_products_of_groups_far_apart(n_features, apart, is_bounded, library, monkeypatch):
+    """Squares of the samples are large exponents, so that values keep the factor of their row, or may underflow."""
     from ordsvm.kernels.products import fused
+    from ordsvm.kernels.products.on_torch import GaussianProducts
+
+    monkeypatch.setattr(fused, "LEAST_SQUARE", 64)
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, n_features))
+    X[:, 0] += apart * np.sqrt(n_features) * random.choice([-1.0, 1.0], size=400)
+    fast, plain = (kind(library, X, None, 1 / n_features) for kind in (fused.FusedGaussianProducts, GaussianProducts))
+    assert not fast._is_factored
+    assert fast._is_bounded is is_bounded
+    which, values = library.index(np.arange(0, 400, 3)), library.array(random.normal(size=134))
+    columns = fast.rows(which)
+    expected = plain.exact_product(plain.first(400), plain.rows(which), values)
+    assert_same(fast.exact_product(fast.first(400), columns, values), expected, atol=1e-9)
+    assert_same(fast.exact_product(columns, columns, values), expected[which], atol=1e-9)
+    assert_same(fast.product(fast.first(400), columns, values), expected, atol=1e-4 * apart**2)
+    assert_same(fast.product(columns, columns, values), expected[which], atol=1e-4 * apart**2)
+
+
+@pytest.mark.parametrize("n_features", [3, 13, 46, 100, 129])
+@pytest.mark.parametrize("most_sums", [2**26, 1000])
+def test_scores(most_sums, n_features, library, monkeypatch):
+    """Of all samples for weights of many of them: these among themselves by half of their values, whose sums by row
+    may have no room at a time."""
+    from ordsvm.kernels.products import fused, fused_square
     from ordsvm.kernels.products.on_torch import GaussianProducts
 
     X, random = np.random.default_rng(0).normal(size=(700, n_features)), np.random.default_rng(2)
@@ -148,6 +173,7 @@ def test_scores(n_features, library, monkeypatch):
     values = library.array(random.normal(size=len(which)))
     expected = plain.scores(650, which, values)
     monkeypatch.setattr(fused, "LEAST_SQUARE", 64)
+    monkeypatch.setattr(fused_square, "MOST_SUMS", most_sums)
     for exact, atol in ((False, 2e-5), (True, 1e-11)):
         fast.n_values = 0
         assert_same(fast.scores(650, which, values, exact), expected, atol=atol)
@@ -160,8 +186,8 @@ def test_exponential(library):
 
     distances = np.concatenate([np.linspace(0.0, 5.0, 300), np.geomspace(1e-9, 60.0, 200)])
     products = FusedGaussianProducts(library, distances[:, None], None, 0.5)
-    products.samples[:, 0] = library.array(distances)  # not centred: one of two samples of every value is at 0
-    products._padded[:, 0], products._norm[:] = products.samples[:, 0], 0.5 * products.samples[:, 0] ** 2
+    there = library.array(distances) * np.sqrt(np.log2(np.e))  # not centred: one of two samples of every value is at 0
+    products._padded[:, 0], products._norm[:] = there, 0.5 * there**2
     one = library.index([0])
     found = products.exact_product(products.first(500), products.rows(one), library.array([1.0]))
     expected = np.exp(-0.5 * distances**2)
@@ -191,6 +217,7 @@ def test_no_value_is_above_1_whatever_is_rounded(size, library, monkeypatch):
 def test_looks_after_exact_scores_have_come(library, monkeypatch):
     """What a certificate has just refuted is not claimed again."""
     monkeypatch.setattr(stages, "FEW_VALUES", 0)
+    monkeypatch.setattr(stages, "WORTH_A_CHECK", 0)
     monkeypatch.setattr(recorder, "LOOK_INTERVAL", 0.0)
     monkeypatch.setattr(recorder, "LOOK_SHARE", np.inf)
     X, y = random_data(11, n=60)

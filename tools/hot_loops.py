@@ -55,12 +55,12 @@ def functions(path: Path) -> dict[str, Code]:
     return found
 
 
-def innermost(code: Code) -> list[list[str]]:
+def innermost(code: Code, jump: re.Pattern[str] = JUMP) -> list[list[str]]:
     """The instructions of loops without a loop inside: from the target of a backward jump to the jump."""
     place = {address: at for at, (address, _) in enumerate(code)}
     loops = []
     for at, (_, text) in enumerate(code):
-        if (match := JUMP.match(text)) and (begin := place.get(int(match[1], 16), at + 1)) <= at:
+        if (match := jump.match(text)) and (begin := place.get(int(match[1], 16), at + 1)) <= at:
             loops.append((begin, at))
     inner = [one for one in loops if not any(o != one and one[0] <= o[0] and o[1] <= one[1] for o in loops)]
     return [[text for _, text in code[begin : end + 1]] for begin, end in inner]

@@ -20,6 +20,7 @@ from ordsvm.devices import has_fused_kernels, names_of_torch
 Array = Any  # ndarray or tensor
 LARGE_LOWER = 256  # rows of a triangular matrix from which on torch inverts it by blocks
 BLOCKS_OF_LOWER = 16  # a power of 2
+LEAST_SHARED = 99 * 1024
 _OF_THREAD = threading.local()
 _FIRST_USE = threading.Lock()
 
@@ -72,8 +73,8 @@ class ArrayLibrary(Protocol):
     def add(self, matrix: Array, low_rank: Array, diagonal: Array) -> None:
         """matrix += EE' + a diagonal."""
 
-    def add_product(self, out: Array, left: Array, right: Array) -> None:
-        """out += left @ right."""
+    def add_product(self, out: Array, left: Array, right: Array, factor: float = 1.0) -> None:
+        """out += factor · left @ right, of matrices or stacks of them."""
 
     def number(self, flags: Array) -> Array:
         """Flags as 0.0 and 1.0."""
@@ -169,8 +170,8 @@ class NumpyLibrary:
         matrix += low_rank @ low_rank.T
         matrix[np.diag_indices(len(diagonal))] += diagonal
 
-    def add_product(self, out: Array, left: Array, right: Array) -> None:
-        out += left @ right
+    def add_product(self, out: Array, left: Array, right: Array, factor: float = 1.0) -> None:
+        out += factor * (left @ right)
 
     def number(self, flags: Array) -> Array:
         return flags.astype(np.float64)
@@ -328,8 +329,8 @@ class TorchLibrary:
         matrix.addmm_(low_rank, low_rank.T)
         matrix.diagonal().add_(diagonal)
 
-    def add_product(self, out: Array, left: Array, right: Array) -> None:
-        out.addmm_(left, right)
+    def add_product(self, out: Array, left: Array, right: Array, factor: float = 1.0) -> None:
+        (out.addmm_ if out.ndim == 2 else out.baddbmm_)(left, right, alpha=factor)
 
     def number(self, flags: Array) -> Array:
         return flags.to(self._torch.float64)
@@ -398,6 +399,11 @@ class TorchLibrary:
             return math.nan
         kept = self._torch.cuda.memory_reserved(self.device) - self._torch.cuda.memory_allocated(self.device)
         return float(self._torch.cuda.mem_get_info(self.device)[0] + kept)
+
+    def shared_memory(self) -> int:
+        """Bytes that a block of threads may have on a GPU; where torch does not tell, those of the smallest ones."""
+        facts = self._torch.cuda.get_device_properties(self.device) if self.device.type == "cuda" else None
+        return int(getattr(facts, "shared_memory_per_block_optin", LEAST_SHARED))
 
     def release(self) -> None:
         if self.device.type == "cuda":

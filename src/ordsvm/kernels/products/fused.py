@@ -25,11 +25,13 @@ FEATURES_AT_A_TIME = 64  # where there are more
 CHUNK = 4096  # columns summed in float32
 LARGEST_HALF = 1000.0  # to which features are scaled: products of two stay within float16's range of precision
 FAR = 2.0  # times as far as any sample of the reference, beyond which forms in float16 do not reach
+MOST_FACTORED = 30.0  # norm of a sample, as an exponent of 2, up to which values without its factor stay in range
+MOST_BOUNDED = 240.0  # likewise, up to which no exponent of two samples, −½‖x − y‖² ≥ −4 norms, needs to be cut off
 LEAST_SQUARE = 8192  # samples of a square part of K from which on only half of it is computed
 MOST_IN_DOUBLE = 64  # features of which large tiles of float64 fit into the shared memory of all GPUs
 LARGE_SHARE = 0.15  # of all samples, from which on those that have moved are a square part of their own
 BLOCKS_WANTED = 132 * 16  # programs that fill a GPU
-LOG2_E = tl.constexpr(math.log2(math.e))
+MUCH_SHARED = 160 * 1024  # bytes of a block, with which tiles of many features are loaded four steps ahead; without, 3
 LEAST_EXPONENT = tl.constexpr(-1000.0)  # of 2, below which a value stands for 0
 ROUNDER = tl.constexpr(1.5 * 2.0**52)  # a number so large that the last bits of sums with it are whole numbers
 
@@ -61,15 +63,17 @@ def _add_products(sums, x_high, x_low, y_high, y_low):
 
 
 @triton.jit
-def _exp(x):
-    """exp(min(x, 0)) in float64, with a relative error of about (1 + |x|) 2⁻⁵²; NaN stays NaN.
+def _exp2(t, BOUNDED: tl.constexpr):
+    """2^t in float64, with a relative error of about 2⁻⁵² for a given t.
 
     2^t is 2^[t] times the polynomial of degree 11 that is nearest to 2^f for |f| ≤ 1/2, relative error 3e-18. The whole
     number [t] is in the last bits of t + ROUNDER, and goes to the exponent by an addition of integers.
+
+    BOUNDED: t is between LEAST_EXPONENT and little more than 0. Else it is cut off there, and NaN stays NaN.
     """
-    t = tl.minimum(tl.maximum(x * LOG2_E, LEAST_EXPONENT), 0.0)
-    rounded = t + ROUNDER
-    f = t - (rounded - ROUNDER)
+    within = t if BOUNDED else tl.minimum(tl.maximum(t, LEAST_EXPONENT), 0.0)
+    rounded = within + ROUNDER
+    f = within - (rounded - ROUNDER)
     p = 4.4558179083360645e-10 * f + 7.074194297288521e-09
     p = p * f + 1.0178057087733941e-07
     p = p * f + 1.3215432535912375e-06
@@ -82,13 +86,29 @@ def _exp(x):
     p = p * f + 0.6931471805599453
     p = p * f + 1.0
     bits = p.to(tl.int64, bitcast=True) + (rounded.to(tl.int64, bitcast=True) << 52)
-    return tl.where(x == x, bits.to(tl.float64, bitcast=True), x)
+    power = bits.to(tl.float64, bitcast=True)
+    return power if BOUNDED else tl.where(t == t, power, t)
+
+
+@triton.jit
+def _values(inner, scale, x_norm, y_norm, FACTORED: tl.constexpr):
+    """2^(scale·x·y − norms); FACTORED: without the factor of the row, which takes fewer operations."""
+    if FACTORED:
+        return tl.exp2(inner * scale - y_norm[None, :])
+    return tl.exp2(tl.minimum(inner * scale - x_norm[:, None] - y_norm[None, :], 0.0))
+
+
+@triton.jit
+def _factor(x_norm, FACTORED: tl.constexpr):
+    """Of a row, where its values are without."""
+    return tl.exp2(-x_norm) if FACTORED else tl.full(x_norm.shape, 1.0, tl.float32)
 
 
 @triton.jit(do_not_specialize=["n_rows", "n_columns"])
 def _gaussian_by_products(
     X_HIGH, X_LOW, X_NORM, Y_HIGH, Y_LOW, Y_NORM, V, OUT, n_rows, n_columns, chunk, scale,
-    FIRST: tl.constexpr, SECOND: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    FIRST: tl.constexpr, SECOND: tl.constexpr, WIDE: tl.constexpr, FACTORED: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """OUT[i] += Σ_j 2^(scale·x·y − X_NORM − Y_NORM) V[j] over a chunk of columns.
 
@@ -123,8 +143,9 @@ def _gaussian_by_products(
                 inner = _add_products(inner, x2h, x2l, yh, yl)
         y_norm = tl.load(Y_NORM + j, mask=column_there, other=0.0)
         v = tl.load(V + j, mask=column_there, other=0.0).to(tl.float32)
-        total += tl.exp2(tl.minimum(inner * scale - x_norm[:, None] - y_norm[None, :], 0.0)) * v[None, :]
-    tl.atomic_add(OUT + i, tl.sum(total, 1).to(tl.float64), mask=row_there)
+        total += _values(inner, scale, x_norm, y_norm, FACTORED) * v[None, :]
+    sums = tl.sum(total, 1) * _factor(x_norm, FACTORED)
+    tl.atomic_add(OUT + i, sums.to(tl.float64), mask=row_there)
 
 
 @triton.jit(do_not_specialize=["n_rows", "n_columns"])
@@ -155,15 +176,19 @@ def _gaussian_by_differences(
 @triton.jit(do_not_specialize=["n_rows", "n_columns"])
 def _gaussian_exact(
     X, X_NORM, Y, Y_NORM, V, OUT, n_rows, n_columns, chunk,
-    FIRST: tl.constexpr, SECOND: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    FIRST: tl.constexpr, SECOND: tl.constexpr, WIDE: tl.constexpr, BOUNDED: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """OUT[i] += Σ_j exp(x·y − X_NORM − Y_NORM) V[j] over a chunk of columns, in float64; features as above."""
+    """OUT[i] += Σ_j 2^(x·y − X_NORM − Y_NORM) V[j] over a chunk of columns, in float64; features as above.
+
+    Sums of products begin with the norms, which saves an addition of each value.
+    """
     stride: tl.constexpr = SECOND if WIDE else FIRST + SECOND
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     row_there = i < n_rows
     x_row = X + i.to(tl.int64)[:, None] * stride
     q1 = tl.arange(0, FIRST)
-    x_norm = tl.load(X_NORM + i, mask=row_there, other=0.0)
+    minus_x_norm = -tl.load(X_NORM + i, mask=row_there, other=0.0)
     if not WIDE:
         x1 = tl.load(x_row + q1[None, :], mask=row_there[:, None], other=0.0)
         if SECOND > 0:
@@ -176,7 +201,8 @@ def _gaussian_exact(
         j = start + tl.arange(0, COLUMNS)
         column_there = j < end
         y_column = Y + j.to(tl.int64)[None, :] * stride
-        inner = tl.zeros((ROWS, COLUMNS), dtype=tl.float64)
+        y_norm = tl.load(Y_NORM + j, mask=column_there, other=0.0)
+        inner = minus_x_norm[:, None] - y_norm[None, :]
         if WIDE:
             for feature in range(0, SECOND, FIRST):
                 x = tl.load(x_row + feature + q1[None, :], mask=row_there[:, None], other=0.0)
@@ -188,9 +214,8 @@ def _gaussian_exact(
             if SECOND > 0:
                 y = tl.load(y_column + q2[:, None], mask=column_there[None, :], other=0.0)
                 inner = tl.dot(x2, y, inner, out_dtype=tl.float64)
-        y_norm = tl.load(Y_NORM + j, mask=column_there, other=0.0)
         v = tl.load(V + j, mask=column_there, other=0.0)
-        total += _exp(inner - x_norm[:, None] - y_norm[None, :]) * v[None, :]
+        total += _exp2(inner, BOUNDED) * v[None, :]
     tl.atomic_add(OUT + i, tl.sum(total, 1), mask=row_there)
 
 
@@ -204,6 +229,13 @@ class GatheredRows:
     def forms(self) -> tuple[Array, ...]:
         return self._products.gathered(self.which)
 
+    @cached_property
+    def sums(self) -> Array:
+        """Room for sums by row of a fast square product, kept for the next one."""
+        from ordsvm.kernels.products.fused_square import room_for_sums
+
+        return room_for_sums(self.size, self.which.device)
+
 
 class FusedGaussianProducts(GaussianProducts):
     """The Gaussian kernel, fused."""
@@ -216,9 +248,11 @@ class FusedGaussianProducts(GaussianProducts):
         n_features = scaled.shape[1]
         self._first, self._second, self._wide = feature_blocks(n_features)
         padded = self._second if self._wide else self._first + self._second
-        self._padded = torch.nn.functional.pad(self.samples[:, :-1], (0, padded - n_features))
-        self._norm = -self.samples[:, -1].contiguous()
+        self._padded = torch.nn.functional.pad(scaled, (0, padded - n_features))
+        self._norm = 0.5 * (scaled * scaled).sum(1)
+        self._is_bounded = float(self._norm.max()) <= MOST_BOUNDED
         self._is_narrow = padded <= MOST_IN_DOUBLE
+        self._stages = 4 if library.shared_memory() >= MUCH_SHARED else 3
         self._by_differences = n_features <= FEW_FEATURES
         self.kind = n_features if self._by_differences else (self._first, self._second, self._wide)
         self._top = float(scaled[reference].abs().max())
@@ -230,12 +264,14 @@ class FusedGaussianProducts(GaussianProducts):
         large = torch.nn.functional.pad(scaled * up, (0, padded - n_features))
         high = large.to(torch.float16)
         low = (large - high).to(torch.float16)
-        norm = (0.5 * (scaled * scaled).sum(1)).to(torch.float32)
-        self._forms = (high, low, norm)
+        self._forms = (high, low, self._norm.to(torch.float32))
+        self._is_factored = float(self._norm[reference].max()) <= MOST_FACTORED
 
     def far(self, size: int) -> Array:
-        largest = self._padded[:size].abs().amax(1) * math.sqrt(math.log2(math.e))
-        return torch.nonzero(~(largest <= FAR * self._top))[:, 0]
+        is_near = self._padded[:size].abs().amax(1) <= FAR * self._top
+        if not self._by_differences and self._is_factored:
+            is_near &= self._norm[:size] <= 2 * MOST_FACTORED
+        return torch.nonzero(~is_near)[:, 0]
 
     def rows(self, which: Array) -> Any:
         return GatheredRows(self, which)
@@ -255,14 +291,16 @@ class FusedGaussianProducts(GaussianProducts):
         self.add_product(rows, columns, values, out)
         return out
 
-    def add_product(self, rows: Rows, columns: Rows, values: Array, out: Array) -> None:
+    def add_product(self, rows: Rows | GatheredRows, columns: Rows | GatheredRows, values: Array, out: Array) -> None:
         if columns.size == 0 or rows.size == 0:
             return
-        if rows is columns and rows.size >= LEAST_SQUARE and not (self._by_differences or self._wide):
+        is_square = rows is columns and isinstance(rows, GatheredRows) and rows.size >= LEAST_SQUARE
+        if is_square and not (self._by_differences or self._wide):
             from ordsvm.kernels.products.fused_square import add_square_product
 
             self.n_values += rows.size * (rows.size + 1) // 2
-            add_square_product(rows.forms, values, out, self._scale, (self._first, self._second))
+            form = (self._first, self._second, self._is_factored)
+            add_square_product(rows.forms, values, out, rows.sums, self._scale, form)
             return
         self.n_values += rows.size * columns.size
         if self._by_differences:
@@ -273,11 +311,12 @@ class FusedGaussianProducts(GaussianProducts):
                 FEATURES=x.shape[0], ROWS=64, COLUMNS=64, num_warps=8, num_stages=2,
             )  # fmt: skip
         else:
-            grid, chunk = _grid(rows.size, columns.size, 128, CHUNK, 32)
+            row_tile, column_tile, stages = (64, 128, 3) if self._is_narrow else (128, 32, self._stages)
+            grid, chunk = _grid(rows.size, columns.size, row_tile, CHUNK, column_tile)
             _gaussian_by_products[grid](
                 *rows.forms, *columns.forms, values, out, rows.size, columns.size, chunk, self._scale,
-                FIRST=self._first, SECOND=self._second, WIDE=self._wide,
-                ROWS=128, COLUMNS=32, num_warps=4, num_stages=4,
+                FIRST=self._first, SECOND=self._second, WIDE=self._wide, FACTORED=self._is_factored,
+                ROWS=row_tile, COLUMNS=column_tile, num_warps=4, num_stages=stages,
             )  # fmt: skip
 
     def scores(self, size: int, which: Array, values: Array, exact: bool = False) -> Array:
@@ -303,7 +342,7 @@ class FusedGaussianProducts(GaussianProducts):
 
             self.n_values += rows.size * (rows.size + 1) // 2
             x, x_norm = self._padded[rows.which], self._norm[rows.which]
-            add_exact_square_product(x, x_norm, values, out, (self._first, self._second))
+            add_exact_square_product(x, x_norm, values, out, (self._first, self._second, self._is_bounded))
             return out
         self.n_values += rows.size * columns.size
         x, x_norm = self._padded[rows.which], self._norm[rows.which]
@@ -313,7 +352,7 @@ class FusedGaussianProducts(GaussianProducts):
         _gaussian_exact[grid](
             x, x_norm, y, y_norm, values, out, rows.size, columns.size, chunk,
             FIRST=min(16, self._first) if self._wide else self._first, SECOND=self._second, WIDE=self._wide,
-            ROWS=row_tile, COLUMNS=column_tile, num_warps=4, num_stages=2,
+            BOUNDED=self._is_bounded, ROWS=row_tile, COLUMNS=column_tile, num_warps=4, num_stages=2,
         )  # fmt: skip
         return out
 

@@ -117,6 +117,12 @@ class Level:
         support = self.library.places(beta != 0)
         return self.products.scores(self.size, support, beta[support], exact)
 
+    def first_scores(self, size: int, beta: Array) -> Array:
+        """Exact ones of the first so many samples, which are in random order."""
+        support = self.library.places(beta != 0)
+        products = self.products
+        return products.exact_product(products.first(size), products.rows(support), beta[support])
+
     # Newton's method
 
     def direction(self, stage: Stage, at: Iterate, accuracy: Accuracy) -> Direction:

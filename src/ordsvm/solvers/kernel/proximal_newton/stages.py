@@ -25,12 +25,17 @@ LEAST_SHARE = 1 / 32  # of the floor: where the kernel's residual is large, narr
 SHRINK = 0.7  # of the width from stage to stage
 RESIDUAL_SHARE = 0.1  # of the Nyström residual times the cap: below this width conjugate gradients get slow
 MOST_STEPS = 6  # of a stage
+SOLVED = 0.01  # share of its first slope that a step of a stage begins with where it is the last one
+NARROWER = 0.5  # of the width, at and below the floor
 LOOSE, TIGHT = 0.1, 0.02  # accuracy of systems, far from the end and near it
 MOST_STAGES = 300
 MOST_STAGES_OF_SUBSAMPLE = 60
 MOST_STAGES_WITHOUT_GAIN = 40
 STAGES_BEFORE_TRIAL = 6  # without gain, after which the exact certificate is tried: it may have better thresholds
 FEW_VALUES = 5e8  # of K, up to which scores are computed anew in float64 after every stage where products are rounded
+CHECKED = 2048  # samples whose scores are compared with exact ones after a stage
+WORTH_A_CHECK = 100.0  # times the tolerance, the violation from which on they are
+MOST_ROUNDED = 0.5  # share of the tolerance that their errors may be
 NO_MOVE = 1e-3  # share of the tolerance
 
 
@@ -106,7 +111,7 @@ class Stages:
             self.method.begin_step()
             direction, slope, step = self._step()
             first = -slope if count == 0 else first
-            is_full = step > 0.9 or (step > 0 and -slope <= 0.01 * first)
+            is_full = step > 0.9 or (step > 0 and -slope <= SOLVED * first)
             if is_full:
                 break
         return is_full, direction
@@ -144,13 +149,23 @@ class Stages:
         elif width > self.floor:
             width = max(SHRINK * width, self.floor)
         elif judged.violation > 0.4 * self.violation:
-            width = max(0.5 * width, self.least)
+            width = max(NARROWER * width, self.least)
             self.floor = width
-        if self.level.size**2 <= FEW_VALUES and self.stage.library.fuses:
+        if self.stage.library.fuses and self._is_worth_refreshing(judged):
             self._refresh()
         self.level.term.next_stage(self.at.b, direction.curvature)
         self.stage = Stage(self.stage.library, self.stage.columns, judged.alpha, width)
         self.violation = judged.violation
+
+    def _is_worth_refreshing(self, judged: Judged) -> bool:
+        """Whether exact scores cost little, or rounded ones of some samples are off by what would fail the proof."""
+        level = self.level
+        if level.size**2 <= FEW_VALUES:
+            return True
+        if level.size < self.method.problem.n_samples or judged.violation > WORTH_A_CHECK * self.tol:
+            return False
+        exact = level.first_scores(min(CHECKED, level.size), self.at.beta)
+        return float(abs(exact - self.at.score[: len(exact)]).max()) > MOST_ROUNDED * self.tol
 
     # The whole problem
 

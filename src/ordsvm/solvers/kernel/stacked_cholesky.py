@@ -7,21 +7,22 @@ from __future__ import annotations
 from ordsvm.array_library import Array, ArrayLibrary
 
 BLOCK = 512
-LEAF = 128  # rows of what is factored by the library
+LEAF = 64  # rows of what is factored at once
 
 
 class StackedCholesky:
     """LL' = A for every A of a stack (p, n, n), which is overwritten by L; NaN where one has none."""
 
     def __init__(self, library: ArrayLibrary, matrices: Array, block: int = BLOCK, leaf: int = LEAF) -> None:
-        self._lower, self._inverses = matrices, []
+        self._library, self._lower, self._inverses = library, matrices, []
         n = matrices.shape[-1]
         self._parts = [slice(i, min(i + block, n)) for i in range(0, n, block)]
         for part in self._parts:
             before, below = slice(0, part.start), slice(part.stop, n)
             if part.start:
                 from_here = slice(part.start, n)
-                matrices[:, from_here, part] -= matrices[:, from_here, before] @ _transposed(matrices[:, part, before])
+                left, right = matrices[:, from_here, before], _transposed(matrices[:, part, before])
+                library.add_product(matrices[:, from_here, part], left, right, -1.0)
             inverse = _inverse_of_factor(library, matrices[:, part, part], leaf)
             self._inverses.append(inverse)
             if part.stop < n:
@@ -29,29 +30,46 @@ class StackedCholesky:
 
     def solve(self, right: Array) -> Array:
         """X of AX = right for stacks (p, n, k)."""
-        x = 1.0 * right
+        library, x = self._library, 1.0 * right
         for part, inverse in zip(self._parts, self._inverses, strict=True):
             x[:, part] = inverse @ x[:, part]
-            x[:, part.stop :] -= self._lower[:, part.stop :, part] @ x[:, part]
+            library.add_product(x[:, part.stop :], self._lower[:, part.stop :, part], x[:, part], -1.0)
         for part, inverse in zip(reversed(self._parts), reversed(self._inverses), strict=True):
-            x[:, part] -= _transposed(self._lower[:, part.stop :, part]) @ x[:, part.stop :]
+            library.add_product(x[:, part], _transposed(self._lower[:, part.stop :, part]), x[:, part.stop :], -1.0)
             x[:, part] = _transposed(inverse) @ x[:, part]
         return x
 
 
 def _inverse_of_factor(library: ArrayLibrary, matrices: Array, leaf: int) -> Array:
-    """L⁻¹ of every matrix: by those of its halves, and products."""
+    """L⁻¹ of every matrix."""
+    inverse = library.zeros(*matrices.shape)
+    _invert_factor(library, matrices, inverse, leaf)
+    return inverse
+
+
+def _invert_factor(library: ArrayLibrary, matrices: Array, inverse: Array, leaf: int) -> None:
+    """By those of the halves, and products, into an array of 0; the second half of the matrices is overwritten."""
     n = matrices.shape[-1]
     if n <= leaf:
-        return library.inverse_of_lower(library.cholesky_or_nan(matrices))
+        _invert_leaf(library, matrices, inverse)
+        return
     half = n // 2
-    first = _inverse_of_factor(library, matrices[:, :half, :half], leaf)
+    first, second = inverse[:, :half, :half], inverse[:, half:, half:]
+    _invert_factor(library, matrices[:, :half, :half], first, leaf)
     below = matrices[:, half:, :half] @ _transposed(first)
-    second = _inverse_of_factor(library, matrices[:, half:, half:] - below @ _transposed(below), leaf)
-    inverse = library.zeros(*matrices.shape)
-    inverse[:, :half, :half], inverse[:, half:, half:] = first, second
-    inverse[:, half:, :half] = -(second @ (below @ first))
-    return inverse
+    rest = matrices[:, half:, half:]
+    library.add_product(rest, below, _transposed(below), -1.0)
+    _invert_factor(library, rest, second, leaf)
+    library.add_product(inverse[:, half:, :half], second, below @ first, -1.0)
+
+
+def _invert_leaf(library: ArrayLibrary, matrices: Array, inverse: Array) -> None:
+    if library.fuses:
+        from ordsvm.solvers.kernel.fused_leaf import inverse_of_factor
+
+        inverse_of_factor(matrices, inverse)
+    else:
+        inverse[...] = library.inverse_of_lower(library.cholesky_or_nan(matrices))
 
 
 def _transposed(matrices: Array) -> Array:

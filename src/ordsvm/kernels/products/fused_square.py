@@ -2,9 +2,9 @@
 samples, so half of them are computed. Otherwise as in fused.py.
 
 A tile of columns stays with its program and rows go by, for tensor cores leave a row of a tile with four neighbours:
-sums by row, made for every tile, stay within them, and sums by column are made once, at the end. Sums by row are written
-down and added up by a kernel of their own: to add them where they belong takes atomic operations of float64, of which
-a GPU does so few that they took a third of the time of fast products.
+sums by row, made for every tile, stay within them, and sums by column are made once, at the end. Sums by row are
+written down and added up by a kernel of their own: to add them where they belong takes atomic operations of float64, of
+which a GPU does so few that they took a third of the time of fast products.
 """
 
 from __future__ import annotations

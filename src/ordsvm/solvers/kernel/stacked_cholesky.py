@@ -7,11 +7,12 @@ from __future__ import annotations
 from ordsvm.array_library import Array, ArrayLibrary
 
 BLOCK = 512
-LEAF = 64  # rows of what is factored at once
+LEAF = 32  # rows of what is factored at once
 
 
 class StackedCholesky:
-    """LL' = A for every A of a stack (p, n, n), which is overwritten by L; NaN where one has none."""
+    """LL' = A for every A of a stack (p, n, n), which is overwritten by L; NaN where one has none. Nothing above the
+    diagonal is read."""
 
     def __init__(self, library: ArrayLibrary, matrices: Array, block: int = BLOCK, leaf: int = LEAF) -> None:
         self._library, self._lower, self._inverses = library, matrices, []
@@ -65,7 +66,7 @@ def _invert_factor(library: ArrayLibrary, matrices: Array, inverse: Array, leaf:
 
 def _invert_leaf(library: ArrayLibrary, matrices: Array, inverse: Array) -> None:
     if library.fuses:
-        from ordsvm.solvers.kernel.fused_leaf import inverse_of_factor
+        from ordsvm.solvers.kernel.fused_stacks import inverse_of_factor
 
         inverse_of_factor(matrices, inverse)
     else:

@@ -88,13 +88,7 @@ class StackedSystem:
         is_free = total > 0
         self._inverse = library.where(is_free, 1.0 / library.where(is_free, total, 1.0 + total), 0.0 * total)
         self._kept = _most_weighted(library, is_free)
-        root = self._rows(self._root[..., None])
-        stack = self._values() * root
-        stack *= root.swapaxes(-1, -2)
-        stack = stack.reshape(-1, *stack.shape[2:])
-        places = library.span(0, stack.shape[-1])
-        stack[:, places, places] += 1.0
-        self._cholesky = StackedCholesky(library, stack)
+        self._cholesky = StackedCholesky(library, self._stack())
         signed = stacks.sign * x.alpha
         self._left_beta = signed.sum(-1) - x.beta
         self._left_b = -(signed.sum(2) @ stacks.member) - stacks.penalty * x.b
@@ -106,6 +100,20 @@ class StackedSystem:
     def _rows(self, values: Array) -> Array:
         """Of (folds, C, samples, sides), the samples that the system is about."""
         return values if self._kept is None else values[self._kept]
+
+    def _stack(self) -> Array:
+        """√W K √W + I between these; of the fused ones the lower triangle."""
+        root = self._rows(self._root[..., None])
+        if self._stacks.library.fuses:
+            from ordsvm.solvers.kernel.fused_stacks import scaled
+
+            return scaled(self._stacks.K, None if self._kept is None else self._kept[2], root[..., 0])
+        stack = self._values() * root
+        stack *= root.swapaxes(-1, -2)
+        stack = stack.reshape(-1, *stack.shape[2:])
+        places = self._stacks.library.span(0, stack.shape[-1])
+        stack[:, places, places] += 1.0
+        return stack
 
     def _values(self) -> Array:
         """Of the kernel between these."""

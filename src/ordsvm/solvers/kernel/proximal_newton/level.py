@@ -39,12 +39,13 @@ NARROWED = 2.0**-64  # share of the range of a threshold that is left to it
 
 
 class Direction(NamedTuple):
-    """A Newton step: what it adds, and of how many samples it is about."""
+    """A Newton step: what it adds, of how many samples it is about, and how many iterations its system took."""
 
     to: Iterate
     n_free: int
     n_outside: int
     curvature: float
+    iterations: int = 0
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class Level:
         dbeta, weighted = self.passes.change(state, x)
         db = -(thresholds.step + thresholds.inverse @ weighted)
         df = self._moved_by(free, x, g)
-        return Direction(Iterate(dbeta, df, db), len(free), len(outside), thresholds.curvature)
+        return Direction(Iterate(dbeta, df, db), len(free), len(outside), thresholds.curvature, system.iterations)
 
     def _thresholds(self, b: Floats, state: State) -> Thresholds:
         """T and what it makes of the residuals."""

@@ -30,6 +30,8 @@ NARROWER = 0.5  # of the width, at and below the floor
 LOOSE, TIGHT = 0.1, 0.02  # accuracy of systems, far from the end and near it
 MOST_STAGES = 300
 MOST_STAGES_OF_SUBSAMPLE = 60
+MOST_ITERATIONS_OF_SUBSAMPLE = 200  # of a system of a subsample, which has then become hard
+WIDER_AGAIN = 1.8  # the first width of the next level, in units of the last one
 MOST_STAGES_WITHOUT_GAIN = 40
 STAGES_BEFORE_TRIAL = 6  # without gain, after which the exact certificate is tried: it may have better thresholds
 FEW_VALUES = 5e8  # of K, up to which scores are computed anew in float64 after every stage where products are rounded
@@ -80,10 +82,14 @@ class Stages:
         for _ in range(MOST_STAGES_OF_SUBSAMPLE):
             is_full, direction = self._stage()
             judged = self.level.judge(self.stage, self.at)
-            if is_full and min(self.stage.width, judged.violation) <= LAST_SUBSAMPLE_WIDTH * self.unit:
+            is_near = min(self.stage.width, judged.violation) <= LAST_SUBSAMPLE_WIDTH * self.unit
+            if is_full and (is_near or direction.iterations > MOST_ITERATIONS_OF_SUBSAMPLE):
                 break
             self._next(is_full, direction, judged)
-        return self.at, _width_after(direction.n_free / self.level.size)
+        width = _width_after(direction.n_free / self.level.size)
+        if not is_near:
+            width = min(FIRST_WIDTH, max(width, WIDER_AGAIN * self.stage.width / self.unit))
+        return self.at, width
 
     def to_the_end(self) -> _core.Status:
         best, n_without_gain = math.inf, 0

@@ -16,7 +16,7 @@ from tests.test_fused import assert_same, library  # noqa: E402, F401
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("n", [1, 5, 32, 33, 150])
+@pytest.mark.parametrize("n", [1, 5, 32, 33, 64, 65, 150])
 def test_stacks_are_solved_and_those_without_a_factor_are_nan(n, library):  # noqa: F811
     random = np.random.default_rng(0)
     roots = random.normal(size=(3, n, n))

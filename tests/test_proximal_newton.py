@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from ordsvm.kernels import RBF, KernelMatrix, Laplacian, Linear, Polynomial, Pre
 from ordsvm.problem import Hinges
 from ordsvm.solvers import Control, recorder, solve
 from ordsvm.solvers.kernel.proof_time import ProofTime
-from ordsvm.solvers.kernel.proximal_newton import proximal_newton, stages
+from ordsvm.solvers.kernel.proximal_newton import level, proximal_newton, stages
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from ordsvm.solvers.kernel.proximal_newton.stages import FIRST_WIDTH, LAST_SUBSAMPLE_WIDTH
@@ -112,8 +113,8 @@ def test_levels_start_from_the_function_of_a_subsample(model, monkeypatch):
     levels = []
     begin = proximal_newton.Level.__init__
 
-    def counted(self, library, products, columns, term, effort):
-        begin(self, library, products, columns, term, effort)
+    def counted(self, *arguments):
+        begin(self, *arguments)
         levels.append(self.size)
 
     monkeypatch.setattr(proximal_newton.Level, "__init__", counted)
@@ -404,6 +405,68 @@ def test_consistent_alpha_at_bounds_and_far_from_the_margin(width):
     beta = columns.sums(stage.alpha(score + shift, b))[0]
     found = stage.consistent_alpha(score, b, beta)
     np.testing.assert_allclose(columns.sums(found)[0], beta, atol=1e-13)
+
+
+# Several problems
+
+
+def counts_of(monkeypatch, kind, options):
+    """How many approximations and products a machine of several problems makes on 120 samples, and the machine."""
+    X, y = random_data(3, n=120)
+    made = {"approximations": 0, "products": 0}
+    approximate, products = level.Nystroem.__init__, proximal_newton._products
+
+    def approximated(self, *arguments):
+        made["approximations"] += 1
+        approximate(self, *arguments)
+
+    def produced(*arguments):
+        made["products"] += 1
+        return products(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(level.Nystroem, "__init__", approximated)
+        patch.setattr(proximal_newton, "_products", produced)
+        model = kind(C=2.0, gamma=0.5, tol=1e-6, solver=ProximalNewton(**options)).fit(X, y)
+    assert model.result_.converged
+    assert certify(model, X, y).relative_gap <= 1e-6
+    return made, model, X
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("torch:cpu", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", [NPSVOR, partial(SVC, multi_class="ovr")], ids=["npsvor", "one-vs-rest"])
+def test_problems_about_the_same_samples_share_products_and_approximation(kind, device, monkeypatch):
+    if device != "cpu":
+        pytest.importorskip("torch")
+    made, model, X = counts_of(monkeypatch, kind, {"direct": 1, "rank": 16, "device": device})
+    assert made == {"approximations": 1, "products": 1}
+    monkeypatch.setattr(proximal_newton.ProximalNewton, "_prepared", prepared_alone)
+    alone, other, _ = counts_of(monkeypatch, kind, {"direct": 1, "rank": 16, "device": device})
+    assert alone == {"approximations": N_RANKS, "products": N_RANKS}
+    np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-9)
+    assert model.result_.kernel_rows < other.result_.kernel_rows
+
+
+def prepared_alone(solver, libraries, run, n_threads, prepared=proximal_newton.ProximalNewton._prepared):
+    """As for a matrix that no other problem is about."""
+    run.matrix.prepared = None
+    return prepared(solver, libraries, run, n_threads)
+
+
+def test_where_memory_ends_shared_approximations_go(monkeypatch):
+    X, y = random_data(3, n=300)
+    seen, go_on = [], stages.Stages._next
+
+    def out_of_memory(self, *arguments):
+        seen.append(len(self.method.approximations))
+        if len(seen) == 2:
+            raise MemoryError
+        go_on(self, *arguments)
+
+    monkeypatch.setattr(stages.Stages, "_next", out_of_memory)
+    model = NPSVOR(C=2.0, gamma=0.5, solver=ProximalNewton(direct=1, rank=64 * 2)).fit(X, y)
+    assert model.result_.converged
+    assert seen[:3] == [1, 1, 1]  # the larger one has gone before there is a smaller one
 
 
 # torch

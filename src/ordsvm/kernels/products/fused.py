@@ -294,8 +294,8 @@ class FusedGaussianProducts(GaussianProducts):
     def add_product(self, rows: Rows | GatheredRows, columns: Rows | GatheredRows, values: Array, out: Array) -> None:
         if columns.size == 0 or rows.size == 0:
             return
-        is_square = rows is columns and isinstance(rows, GatheredRows) and rows.size >= LEAST_SQUARE
-        if is_square and not (self._by_differences or self._wide):
+        is_square = rows is columns and rows.size >= LEAST_SQUARE and not (self._by_differences or self._wide)
+        if is_square and isinstance(rows, GatheredRows):
             from ordsvm.kernels.products.fused_square import add_square_product
 
             self.n_values += rows.size * (rows.size + 1) // 2

@@ -13,7 +13,8 @@ import triton.language as tl
 
 from ordsvm.array_library import Array
 
-LARGEST = 32  # rows of what is factored: a column for every thread of a warp
+LARGEST = 64  # rows of what is factored: two blocks
+BLOCK = 32  # a column for every thread of a warp
 TILE = 64
 
 
@@ -24,19 +25,23 @@ def _chosen(values, is_chosen):
     return tl.xor_sum(bits, 0).to(tl.float64, bitcast=True)
 
 
-@triton.jit(do_not_specialize=["n", "a_stack", "a_row", "out_stack", "out_row"])
-def _inverse_of_factor(A, OUT, a_stack, a_row, out_stack, out_row, n, ROWS: tl.constexpr):
-    """OUT = L⁻¹ for A = LL', by elimination in A, which becomes DU, and in the identity, which becomes D^½ L⁻¹:
-
-        for k in range(n): l = A[k] / A[k, k]; A[k+1:] -= l[k+1:] A[k]; M[k+1:] -= l[k+1:] M[k]
-
-    Only A's lower triangle is read. A root of what is not positive is NaN.
-    """
-    i, j = tl.arange(0, ROWS)[:, None], tl.arange(0, ROWS)[None, :]
-    a = tl.load(A + tl.program_id(0).to(tl.int64) * a_stack + i * a_row + j, mask=(i < n) & (j <= i), other=0.0)
+@triton.jit
+def _symmetric(A, a_row, n, i, j):
+    """A block of which the lower triangle is read; beyond n rows it goes on as the identity."""
+    a = tl.load(A + i * a_row + j, mask=(i < n) & (j <= i), other=0.0)
     a = tl.where(i > j, a, tl.where(i < n, 0.5 * a, 0.5))
     a = tl.where(i >= j, a, 0.0)
-    a += tl.trans(a)
+    return a + tl.trans(a)
+
+
+@triton.jit
+def _inverted(a, i, j, ROWS: tl.constexpr):
+    """L⁻¹ for a = LL', by elimination in a, which becomes DU, and in the identity, which becomes D^½ L⁻¹:
+
+        for k in range(n): l = a[k] / a[k, k]; a[k+1:] -= l[k+1:] a[k]; m[k+1:] -= l[k+1:] m[k]
+
+    A root of what is not positive is NaN.
+    """
     m = tl.where(i == j, 1.0 + 0.0 * a, 0.0)  # in the registers of a's threads, where a constant would have others
     for k in tl.static_range(ROWS):
         row, m_row = _chosen(a, i == k), _chosen(m, i == k)
@@ -46,15 +51,38 @@ def _inverse_of_factor(A, OUT, a_stack, a_row, out_stack, out_row, n, ROWS: tl.c
         a -= lower * row[None, :]
         m -= lower * m_row[None, :]
     diagonal = tl.trans(_chosen(a, i == j)[None, :])
-    m = m / tl.sqrt(tl.where(diagonal > 0, diagonal, float("nan")))
-    tl.store(OUT + tl.program_id(0).to(tl.int64) * out_stack + i * out_row + j, m, mask=(i < n) & (j < n))
+    return m / tl.sqrt(tl.where(diagonal > 0, diagonal, float("nan")))
 
 
-def inverse_of_factor(matrices: Array, out: Array) -> None:
-    """The inverse of the lower Cholesky factor of every matrix of a stack; NaN in it where one has none."""
+@triton.jit(do_not_specialize=["n", "a_stack", "a_row", "out_stack", "out_row"])
+def _inverse_of_factor(A, OUT, a_stack, a_row, out_stack, out_row, n, ROWS: tl.constexpr):
+    """OUT = L⁻¹ for A = LL' of at most 2·ROWS rows, by that of the first block, B = A₂₁ L₁⁻', that of A₂₂ − BB', and
+    −L₂⁻¹ B L₁⁻¹ between them. Only A's lower triangle is read, and nothing is written above the diagonal of blocks."""
+    i, j = tl.arange(0, ROWS)[:, None], tl.arange(0, ROWS)[None, :]
+    A += tl.program_id(0).to(tl.int64) * a_stack
+    OUT += tl.program_id(0).to(tl.int64) * out_stack
+    first = _inverted(_symmetric(A, a_row, n, i, j), i, j, ROWS)
+    tl.store(OUT + i * out_row + j, first, mask=(i < n) & (j < n))
+    if n > ROWS:
+        there = i + ROWS < n
+        below = tl.load(A + (i + ROWS) * a_row + j, mask=there, other=0.0)
+        below = tl.dot(below, tl.trans(first), out_dtype=tl.float64)
+        A += ROWS * a_row + ROWS
+        rest = tl.load(A + i * a_row + j, mask=there & (j <= i), other=0.0)
+        rest -= tl.dot(below, tl.trans(below), out_dtype=tl.float64)
+        tl.store(A + i * a_row + j, rest, mask=there & (j <= i))
+        tl.debug_barrier()
+        second = _inverted(_symmetric(A, a_row, n - ROWS, i, j), i, j, ROWS)  # with columns in threads once more
+        between = -tl.dot(second, tl.dot(below, first, out_dtype=tl.float64), out_dtype=tl.float64)
+        tl.store(OUT + (i + ROWS) * out_row + j, between, mask=there)
+        tl.store(OUT + (i + ROWS) * out_row + ROWS + j, second, mask=there & (j + ROWS < n))
+
+
+def invert_factors(matrices: Array, out: Array) -> None:
+    """out = L⁻¹ for every A = LL' of a stack, whose second half is overwritten; NaN in it where A has no factor."""
     _inverse_of_factor[(len(matrices),)](
         matrices, out, matrices.stride(0), matrices.stride(1), out.stride(0), out.stride(1), matrices.shape[-1],
-        ROWS=LARGEST, num_warps=1,
+        ROWS=BLOCK, num_warps=1,
     )  # fmt: skip
 
 

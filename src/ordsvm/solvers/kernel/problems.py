@@ -42,7 +42,9 @@ class SharedMatrix:
 
     @classmethod
     def of(cls, kernel: Kernel, samples: Any, cache_size: float) -> SharedMatrix:
-        return cls(kernel, samples, cache_size, KernelMatrix.of(kernel, samples, cache_size))
+        matrix = KernelMatrix.of(kernel, samples, cache_size)
+        matrix.prepared = {}
+        return cls(kernel, samples, cache_size, matrix)
 
     def solve(self, solver: Solver, problem: Problem, control: Control, start: Floats | None) -> Solution:
         has_values = isinstance(solver, Block | ProximalNewton) and not isinstance(self.kernel, Precomputed | Custom)

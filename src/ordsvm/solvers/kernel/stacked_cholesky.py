@@ -7,7 +7,7 @@ from __future__ import annotations
 from ordsvm.array_library import Array, ArrayLibrary
 
 BLOCK = 512
-LEAF = 32  # rows of what is factored at once
+LEAF = 64  # rows of what is factored at once
 
 
 class StackedCholesky:
@@ -41,6 +41,14 @@ class StackedCholesky:
         return x
 
 
+def inverse_of_factor(library: ArrayLibrary, matrix: Array) -> Array:
+    """L⁻¹ for A = LL', of which nothing above the diagonal is read and which may be overwritten; NaN in it where A is
+    not positive definite, which is not waited for."""
+    if library.fuses:
+        return _inverse_of_factor(library, matrix[None], LEAF)[0]
+    return library.inverse_of_lower(library.cholesky_or_nan(matrix[None])[0])
+
+
 def _inverse_of_factor(library: ArrayLibrary, matrices: Array, leaf: int) -> Array:
     """L⁻¹ of every matrix."""
     inverse = library.zeros(*matrices.shape)
@@ -49,12 +57,12 @@ def _inverse_of_factor(library: ArrayLibrary, matrices: Array, leaf: int) -> Arr
 
 
 def _invert_factor(library: ArrayLibrary, matrices: Array, inverse: Array, leaf: int) -> None:
-    """By those of the halves, and products, into an array of 0; the second half of the matrices is overwritten."""
+    """By those of two parts, and products, into an array of 0; the second part of the matrices is overwritten."""
     n = matrices.shape[-1]
     if n <= leaf:
         _invert_leaf(library, matrices, inverse)
         return
-    half = n // 2
+    half = leaf * (-(-n // leaf) // 2)
     first, second = inverse[:, :half, :half], inverse[:, half:, half:]
     _invert_factor(library, matrices[:, :half, :half], first, leaf)
     below = matrices[:, half:, :half] @ _transposed(first)
@@ -66,9 +74,9 @@ def _invert_factor(library: ArrayLibrary, matrices: Array, inverse: Array, leaf:
 
 def _invert_leaf(library: ArrayLibrary, matrices: Array, inverse: Array) -> None:
     if library.fuses:
-        from ordsvm.solvers.kernel.fused_stacks import inverse_of_factor
+        from ordsvm.solvers.kernel.fused_stacks import invert_factors
 
-        inverse_of_factor(matrices, inverse)
+        invert_factors(matrices, inverse)
     else:
         inverse[...] = library.inverse_of_lower(library.cholesky_or_nan(matrices))
 

@@ -94,25 +94,35 @@ class Effort(NamedTuple):
     stop: Stop
 
 
+Approximations = dict[tuple[int, int, int], Nystroem]  # by samples, rank and seed
+
+
 class Level:
     """The problem over the first so many samples, and the stage it is in."""
 
     def __init__(
-        self, library: ArrayLibrary, products: KernelProducts, columns: Columns, term: ThresholdTerm, effort: Effort
+        self,
+        library: ArrayLibrary,
+        products: KernelProducts,
+        columns: Columns,
+        term: ThresholdTerm,
+        effort: Effort,
+        approximations: Approximations,
     ) -> None:
         self.library, self.products, self.columns, self.term = library, products, columns, term
         self.size = len(columns.cap)
         self.mean_cap = float(columns.cap.sum()) / max(1, int((columns.cap > 0).sum()))
         self.effort = effort
         self.passes = _passes(library, columns)
-        self._nystroem: Nystroem | None = None
+        self._approximations = approximations
 
     @property
     def nystroem(self) -> Nystroem:
-        if self._nystroem is None:
-            effort = self.effort
-            self._nystroem = Nystroem(self.library, self.products, self.size, effort.rank, effort.seed)
-        return self._nystroem
+        effort = self.effort
+        kind = self.size, effort.rank, effort.seed
+        if kind not in self._approximations:
+            self._approximations[kind] = Nystroem(self.library, self.products, *kind)
+        return self._approximations[kind]
 
     def scores(self, beta: Array, exact: bool = False) -> Array:
         support = self.library.places(beta != 0)

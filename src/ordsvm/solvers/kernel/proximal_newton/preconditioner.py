@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.kernels.products.host import KernelProducts
+from ordsvm.solvers.kernel.stacked_cholesky import inverse_of_factor
 
 JITTER = 1e-6  # on the diagonal of drawn samples, and the least residual, as a share of the largest value of K
 SAMPLED = 8192  # samples that tell the mean residual
@@ -27,10 +28,9 @@ class Nystroem:
         self._drawn = drawn = library.permutation(size, seed)[: max(1, min(rank, size // 4))]
         self._diagonal = products.diagonal(size)
         self._jitter = JITTER * (float(self._diagonal.max()) or 1.0)
-        lower = library.cholesky(products.part(drawn, drawn) + self._jitter * library.eye(len(drawn)))
-        if lower is None:
+        self._root = inverse_of_factor(library, products.part(drawn, drawn) + self._jitter * library.eye(len(drawn)))
+        if not math.isfinite(float(self._root.sum())):
             raise NotSemidefinite
-        self._root = library.inverse_of_lower(lower)
         self._factor, self._residual = library.compact_zeros(size, len(drawn)), library.zeros(size)
         self._is_made = library.zeros(size)
 
@@ -56,7 +56,7 @@ class Nystroem:
 
 class Preconditioner(NamedTuple):
     """(BB' + EE' + diagonal)⁻¹ by the formula of Woodbury: `root` is the inverse of the lower factor of
-    I + [B E]'[B E]/diagonal."""
+    I + [B E]'[B E]/diagonal; NaN where rounding has left that no factor, which ends conjugate gradients."""
 
     library: ArrayLibrary
     factor: Array
@@ -70,10 +70,8 @@ class Preconditioner(NamedTuple):
         library = nystroem.library
         factor, residual = nystroem.rows(free)
         diagonal = diagonal + residual
-        lower = library.cholesky(_inner(library, factor, low_rank, diagonal))
-        if lower is None:
-            raise FloatingPointError("The preconditioner is not positive definite.")
-        return cls(library, factor, low_rank, diagonal, library.inverse_of_lower(lower))
+        root = inverse_of_factor(library, _inner(library, factor, low_rank, diagonal))
+        return cls(library, factor, low_rank, diagonal, root)
 
     def solve(self, values: Array) -> Array:
         library, rank = self.library, self.factor.shape[1]

@@ -16,22 +16,23 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Ints
-from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary, TorchLibrary, torch_libraries
+from ordsvm.array_library import ArrayLibrary, NumpyLibrary, TorchLibrary, torch_libraries
 from ordsvm.checks import check_count, check_seed_number, usable_threads
 from ordsvm.devices import check_device, usable_device
+from ordsvm.kernels.matrix import KernelMatrix
 from ordsvm.kernels.products.device_matrix import DeviceMatrix
 from ordsvm.kernels.products.divided import divided_products
 from ordsvm.kernels.products.host import HostProducts, KernelProducts
 from ordsvm.problem import Problem, Treatment
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
-from ordsvm.solvers.kernel.proximal_newton.level import Effort, Level
+from ordsvm.solvers.kernel.proximal_newton.level import Approximations, Effort, Level
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from ordsvm.solvers.kernel.proximal_newton.passes import Iterate
 from ordsvm.solvers.kernel.proximal_newton.preconditioner import NotSemidefinite
@@ -142,26 +143,49 @@ class ProximalNewton:
         return torch_libraries(device)
 
     def _solve_by(self, libraries: Sequence[NumpyLibrary] | Sequence[TorchLibrary], run: Run) -> None:
-        order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
         threads, library = usable_threads(run.control.n_threads), libraries[0]
-        products = _products(libraries, run, order, threads)
+        prepared = self._prepared(libraries, run, threads)
         with blas_threads(threads_for(run.problem.n_samples, threads)), library.current():
-            method = Method(self, run, library, products, order)
+            method = Method(self, run, library, prepared)
             status = method.work()
             method.release()
         run.close(status)
+
+    def _prepared(
+        self, libraries: Sequence[NumpyLibrary] | Sequence[TorchLibrary], run: Run, n_threads: int
+    ) -> Prepared:
+        """What an earlier problem about the same samples has left, where there is one."""
+        kind, shared = (self.name, self.device, self.seed), run.matrix.prepared
+        prepared = None if shared is None else shared.get(kind)
+        if prepared is None:
+            order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
+            products, matrix = _products(libraries, run, order, n_threads)
+            prepared = Prepared(order, products, matrix, None if shared is None else {})
+            if shared is not None:
+                shared[kind] = prepared
+        run.matrix = prepared.matrix
+        return prepared
+
+
+class Prepared(NamedTuple):
+    """The order of the samples, their products, and the matrix that these make; approximations are kept for problems
+    to come, where there are any."""
+
+    order: Ints
+    products: KernelProducts
+    matrix: KernelMatrix
+    approximations: Approximations | None
 
 
 class Method:
     """A run of the method."""
 
-    def __init__(
-        self, options: ProximalNewton, run: Run, library: ArrayLibrary, products: KernelProducts, order: Array
-    ) -> None:
-        self.options, self.run, self.library, self.products = options, run, library, products
-        self.order = order
+    def __init__(self, options: ProximalNewton, run: Run, library: ArrayLibrary, prepared: Prepared) -> None:
+        self.options, self.run, self.library, self.products = options, run, library, prepared.products
+        self.order, self.approximations = prepared.order, prepared.approximations
+        self._values_before = prepared.products.n_values
         self.problem = run.problem
-        self.columns = Columns.of(run.problem, order, library)
+        self.columns = Columns.of(run.problem, self.order, library)
         self.effort = Effort(options.direct, options.rank or RANK, options.seed, self._stop)
         self.spread = _spread(run.problem)
         self.tol = run.control.tol
@@ -212,7 +236,7 @@ class Method:
 
     def n_rows(self) -> int:
         """Rows of K that the values computed would make up."""
-        return self.products.n_values // max(1, self.problem.n_samples)
+        return (self.products.n_values - self._values_before) // max(1, self.problem.n_samples)
 
     def _stop(self) -> bool:
         """Between iterations of conjugate gradients."""
@@ -243,6 +267,8 @@ class Method:
             raise _too_little_memory(self.options.device, self.problem, self.library) from error
         rank = max(LEAST_RANK, min(effort.rank, n // 4) // 2)
         self.effort = effort._replace(rank=rank, direct=max(1, effort.direct // 2))
+        if self.approximations is not None:
+            self.approximations.clear()
         self.library.release()
 
     def _levels(self) -> _core.Status:
@@ -255,7 +281,8 @@ class Method:
             factor = math.sqrt(self.problem.n_samples / size)
             columns = self.columns.first(size, factor)
             term = ThresholdTerm(self.problem.treatment, start.b, self.run.matrix.largest or 1.0)
-            level = Level(self.library, self.products, columns, term, self._effort(size))
+            approximations = {} if self.approximations is None else self.approximations
+            level = Level(self.library, self.products, columns, term, self._effort(size), approximations)
             start = self._carried(level, start)
             if term.is_penalised and size == sizes[0] and not self.run.alpha.any():
                 start = start._replace(b=level.best_thresholds(start.score))
@@ -265,7 +292,7 @@ class Method:
                 self.stages = stages
                 return stages.to_the_end()
             start, width = stages.of_subsample()
-            del level, stages  # and with them an approximation of K
+            del level, stages, approximations  # of K
         raise AssertionError("the last level is that of all samples")
 
     def _effort(self, size: int) -> Effort:
@@ -294,14 +321,13 @@ class Method:
 
 def _products(
     libraries: Sequence[NumpyLibrary] | Sequence[TorchLibrary], run: Run, order: Ints, n_threads: int
-) -> KernelProducts:
-    """On the CPU those of the core; on a device, the run's matrix computes there from now on."""
+) -> tuple[KernelProducts, KernelMatrix]:
+    """On the CPU those of the core; on a device, a matrix that computes there comes with them."""
     on_devices = [library for library in libraries if isinstance(library, TorchLibrary)]
     if not on_devices or run.matrix.source is None:
-        return HostProducts(run.matrix, order, n_threads)
+        return HostProducts(run.matrix, order, n_threads), run.matrix
     products = divided_products(on_devices, *run.matrix.source, order)
-    run.matrix = DeviceMatrix(run.matrix, on_devices[0], products, order)
-    return products
+    return products, DeviceMatrix(run.matrix, on_devices[0], products, order)
 
 
 def _too_little_memory(device: str, problem: Problem, library: ArrayLibrary) -> MemoryError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,7 @@ AGREEMENT = (
     "pyrim", "machine_cpu", "auto_mpg", "ESL", "boston_housing", "LEV", "winequality-red", "abalone", "bank32nh",
     "census_house16h", "cpu_act", "california_housing",
 )  # fmt: skip
+PLACES = {"data": ("california_housing", "census_house16h"), "n": (1000, 2500, 5000, 10_000), "C": (1.0, 10.0, 100.0)}
 GRID = {"C": np.logspace(-3, 3, 7), "gamma": 0.5 * np.logspace(-3, 3, 7)}
 
 
@@ -290,6 +292,28 @@ def _judge(measure: Measure) -> Row:
     return row(claim, off, at_most=1e-6, relative_gap=proof.relative_gap, violation=proof.violation, **measure.facts())
 
 
+def _places(measure: Measure) -> Row:
+    """Block on the CPU and ProximalNewton on the device, around the size from which on device="auto" takes a GPU."""
+    worst, seen = 1.0, {}
+    for name, n, C in product(PLACES["data"], PLACES["n"], PLACES["C"]):
+        X, y = (part[:n] for part in ordinal(name))
+        model = SVOR(C=C, gamma=1 / X.shape[1], tol=TOL)
+        here = _seconds(lambda model=model, X=X, y=y: model.fit(X, y))
+        model.set_params(device=measure.device)
+        there, _ = measure.second(lambda model=model, X=X, y=y: model.fit(X, y))
+        on_device = model.set_params(device="auto").fit(X, y).result_.solver != "block"
+        worst = max(worst, (there if on_device else here) / min(here, there))
+        seen[f"{name} {n:,} C={C:g}"] = {"cpu": here, "device": there, "chosen": "device" if on_device else "cpu"}
+    claim = 'device="auto": the largest ratio of the seconds of the place that it takes to those of the better one'
+    return row(claim, worst, at_most=2.0, explanation=SLOWER, seconds=seen, **measure.facts())
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
 def _grid(measure: Measure) -> Row:
     """7 x 7 values of C and gamma on 5 folds of 5,000 rows; the winner against that of the CPU."""
     X, y = (part[:5000] for part in _california())
@@ -326,6 +350,7 @@ SPECIAL: dict[str, Callable[[Measure], Row]] = {
     "prediction": _prediction,
     "agreement": _agreement,
     "judge": _judge,
+    "places": _places,
     "grid": _grid,
     "two-stage": _two_stages,
     "linear": linear,

@@ -440,17 +440,17 @@ def test_problems_about_the_same_samples_share_products_and_approximation(kind, 
         pytest.importorskip("torch")
     made, model, X = counts_of(monkeypatch, kind, {"direct": 1, "rank": 16, "device": device})
     assert made == {"approximations": 1, "products": 1}
-    monkeypatch.setattr(proximal_newton.ProximalNewton, "_prepared", prepared_alone)
+    monkeypatch.setattr(proximal_newton.ProximalNewton, "_shared_products", products_alone)
     alone, other, _ = counts_of(monkeypatch, kind, {"direct": 1, "rank": 16, "device": device})
     assert alone == {"approximations": N_RANKS, "products": N_RANKS}
     np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-9)
     assert model.result_.kernel_rows < other.result_.kernel_rows
 
 
-def prepared_alone(solver, libraries, run, n_threads, prepared=proximal_newton.ProximalNewton._prepared):
+def products_alone(solver, libraries, run, n_threads, own=proximal_newton.ProximalNewton._shared_products):
     """As for a matrix that no other problem is about."""
-    run.matrix.prepared = None
-    return prepared(solver, libraries, run, n_threads)
+    run.matrix.shared = None
+    return own(solver, libraries, run, n_threads)
 
 
 def test_where_memory_ends_shared_approximations_go(monkeypatch):

@@ -1,11 +1,14 @@
 """Many small problems at once by the interior-point method, and searches on a device that use it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ordsvm import SVC, SVOR, SVR, OrdinalSearchCV, _core, formulations
 from ordsvm.array_library import NumpyLibrary, torch_library
 from ordsvm.kernels import RBF, Laplacian, Linear
+from ordsvm.kernels.products.norm_rounding import NormRounding, ScoreRounding
 from ordsvm.model_selection import device_grid
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.interior_point import side_by_side, stacked_system
@@ -31,6 +34,10 @@ def folds_of(make, y):
     random = np.random.default_rng(0)
     samples = [np.sort(random.permutation(len(y))[: 40 + i]) for i in range(2)]
     return Folds([make(y[each]) for each in samples], samples)
+
+
+def scaled_by(problem, C):
+    return replace(problem, hinges=replace(problem.hinges, cap=C * problem.hinges.cap))
 
 
 def test_stacked_cholesky_in_blocks():
@@ -147,7 +154,7 @@ def test_a_search_hands_starts_on_along_gamma_and_to_no_other_machine(n_jobs, mo
     warm = []
     side_by_side = device_grid.solve_side_by_side
     monkeypatch.setattr(
-        device_grid, "solve_side_by_side", lambda *given: warm.append(given[-1].are_warm) or side_by_side(*given)
+        device_grid, "solve_side_by_side", lambda *given: warm.append(given[5].are_warm) or side_by_side(*given)
     )
     X, y = random_data(5, n=60)
     grid = {"C": [1.0, 10.0], "gamma": [0.1, 0.15, 1.0], "class_weight": [None, "balanced"]}
@@ -168,16 +175,48 @@ def test_every_problem_has_its_optimum(name, kernel):
         assert max(result.relative_gap, result.violation) <= 1e-4
         np.testing.assert_allclose(solved.scores, K[:, samples] @ solved.solution.beta, atol=1e-7 * max(1.0, C[c]))
     fold, c = next(iter(found))
-    problem = folds.problems[fold]
-    scaled = type(problem)(
-        type(problem.hinges)(
-            problem.hinges.sample, problem.hinges.threshold, problem.hinges.sign, problem.hinges.offset,
-            C[c] * problem.hinges.cap,
-        ),
-        problem.treatment, problem.n_samples, problem.n_thresholds,
-    )  # fmt: skip
-    expected = dual_optimum(scaled, K[np.ix_(folds.samples[fold], folds.samples[fold])]).objective
+    own = K[np.ix_(folds.samples[fold], folds.samples[fold])]
+    expected = dual_optimum(scaled_by(folds.problems[fold], C[c]), own).objective
     assert found[fold, c].solution.result.objective == pytest.approx(expected, rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["svor", "shashua_levin", "svr"])
+def test_certificates_are_those_of_the_judge_and_allow_for_the_rounding_of_scores(name):
+    X, y = random_data(5, n=60)
+    K, folds, some = RBF(0.5)(X, X), folds_of(MAKE[name], y), np.array([1.0, 30.0])
+    plain = solve_side_by_side(NumpyLibrary(), K, folds, some, 1e-4)
+    assert len(plain) == 4
+    for (fold, c), solved in plain.items():
+        problem = scaled_by(folds.problems[fold], some[c])
+        alpha = solved.solution.result.alpha
+        proof = problem.certificate(alpha, solved.scores[folds.samples[fold]])
+        assert solved.solution.result.gap == pytest.approx(proof.gap, rel=1e-3, abs=1e-9)
+        assert solved.solution.result.violation == pytest.approx(proof.violation, abs=1e-9)
+    rough = solve_side_by_side(NumpyLibrary(), K, folds, some, 1e-4, rounding=ScoreRounding(1e6))
+    by_norms = ScoreRounding(of_norms=NormRounding(np.full(60, 1e3), 5))
+    far = solve_side_by_side(NumpyLibrary(), K, folds, some, 1e-4, rounding=by_norms)
+    for other in (rough, far):
+        assert other.keys() == plain.keys()
+        assert all(other[each].solution.result.gap > plain[each].solution.result.gap for each in plain)
+    hopeless = ScoreRounding(of_norms=NormRounding(np.full(60, 1e12), 5))
+    assert solve_side_by_side(NumpyLibrary(), K, folds, some, 1e-4, rounding=hopeless) == {}
+
+
+def test_a_fold_with_a_row_far_away_is_left_to_single_fits(monkeypatch):
+    """Exponents of that row are made of norms, and so rounded that its own score has no digits."""
+    pytest.importorskip("torch")
+    given_to = []
+    side_by_side = device_grid.solve_side_by_side
+    monkeypatch.setattr(
+        device_grid, "solve_side_by_side", lambda *given: given_to.append(side_by_side(*given)) or given_to[-1]
+    )
+    X, y = random_data(5, n=60)
+    for distance, n_found in ((10.0, 2), (1e9, 1)):
+        X[0, 0] = distance
+        model = OrdinalSearchCV(SVOR(gamma=0.5), {"C": [1.0]}, cv=2, device="torch:cpu", error_score="raise")
+        model.fit(X, y)
+        assert len(given_to.pop()) == n_found
+        assert model.best_estimator_.result_.converged
 
 
 def test_few_C_at_a_time_where_memory_is_short(monkeypatch):

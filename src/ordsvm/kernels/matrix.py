@@ -56,7 +56,7 @@ class KernelMatrix:
     """
 
     # Where several problems are about the same samples: what a solver has made of these for the problems to come.
-    prepared: dict[Any, Any] | None = None
+    shared: dict[Any, Any] | None = None
 
     def __init__(self, rows: _core.Rows, cache_size: float = 200.0, source: tuple[Kernel, Any] | None = None) -> None:
         needed, budget = 2 * 8 * len(rows), cache_size * 2**20

@@ -12,13 +12,15 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.array_library import TorchLibrary, torch_library
+from ordsvm.array_library import Array, TorchLibrary, torch_library
 from ordsvm.devices import usable_device
 from ordsvm.estimators.base import Fit, prepare
 from ordsvm.estimators.kernel import Trained
 from ordsvm.kernels import Kernel
 from ordsvm.kernels.full_kernel import FullKernel
-from ordsvm.kernels.products.on_torch import torch_products
+from ordsvm.kernels.products.device_matrix import few_roundings
+from ordsvm.kernels.products.norm_rounding import NormRounding, ScoreRounding
+from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
 from ordsvm.model_selection.paths import FoldSamples, Parameters, may_follow, scales_with_C
 from ordsvm.solvers.auto import is_auto, trains_side_by_side
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, Solved, solve_side_by_side
@@ -85,7 +87,18 @@ class DeviceGrid:
             K = products.part(every, every)
         except library.out_of_memory:
             return {}
-        return solve_side_by_side(library, K, folds, self._C, float(self._machine.tol), self._starts)
+        rounding = self._rounding(library, products, K)
+        return solve_side_by_side(library, K, folds, self._C, float(self._machine.tol), self._starts, rounding)
+
+    def _rounding(self, library: TorchLibrary, products: TorchProducts, K: Array) -> ScoreRounding:
+        """Of scores that are made of these values."""
+        n_features = self._X.shape[1]
+        half_squares = products.half_squares()
+        return ScoreRounding(
+            max(few_roundings(n_features), products.roundings() or 0.0),
+            float(abs(K.diagonal()).max()),
+            None if half_squares is None else NormRounding(library.host(half_squares), n_features),
+        )
 
     def _unit_fit(self, train: FoldSamples) -> Fit:
         """At C = 1."""

@@ -1,8 +1,10 @@
-"""How far Gaussian scores may be off where exponents are made of norms: more for rows far from the others."""
+"""How far scores from a device may be off: Gaussian ones more for rows far from the others, whose exponents are made of
+norms."""
 
 from __future__ import annotations
 
 import sys
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,3 +47,15 @@ def largest_error(half_squares: Floats, n_features: int) -> Floats:
     growth = np.exp(np.minimum(3.0 * unit * half_squares, 1.0))  # from there on the bound is above 1
     error = unit * (2.0 * half_squares + 0.87 * np.sqrt(half_squares) + 0.38) * growth
     return np.minimum(error, 1.0)
+
+
+class ScoreRounding(NamedTuple):
+    """Of scores that are sums of kernel values in memory.
+
+    roundings, largest   of a value, as `KernelMatrix` has them
+    of_norms             what values made of norms are off by besides
+    """
+
+    roundings: float = 0.0
+    largest: float = 1.0
+    of_norms: NormRounding | None = None

@@ -43,7 +43,7 @@ class SharedMatrix:
     @classmethod
     def of(cls, kernel: Kernel, samples: Any, cache_size: float) -> SharedMatrix:
         matrix = KernelMatrix.of(kernel, samples, cache_size)
-        matrix.prepared = {}
+        matrix.shared = {}
         return cls(kernel, samples, cache_size, matrix)
 
     def solve(self, solver: Solver, problem: Problem, control: Control, start: Floats | None) -> Solution:

@@ -389,10 +389,10 @@ class Run:
         if problem.treatment is Treatment.ORDERED:
             rounding = self.matrix.rounding(problem.beta(self.alpha))
             return problem.allowing_for(self.score_error).certificate(self.alpha, self.score, rounding)
-        numbers = self.alpha, self.score, self.score_error, self.matrix.roundings, self.matrix.largest
-        primal, dual, gap, violation, b, gamma = _core.prove(self.core_hinges, *numbers)
-        dual_b = -gamma if problem.treatment is Treatment.PENALIZED else None
-        return Certificate(primal, dual, gap, violation, b, dual_b)
+        matrix = self.matrix
+        return core_certificate(
+            problem, self.core_hinges, self.alpha, self.score, self.score_error, matrix.roundings, matrix.largest
+        )
 
     def _current_proof(self) -> Certificate:
         """What the variables of a running solver prove, up to the rounding of float32 rows."""
@@ -437,3 +437,23 @@ def core_hinges(problem: Problem) -> _core.Hinges:
         n_thresholds=problem.n_thresholds,
         treatment=getattr(_core.Treatment, problem.treatment.value),
     )
+
+
+def core_certificate(
+    problem: Problem,
+    hinges: _core.Hinges,
+    alpha: Floats,
+    score: Floats,
+    error: Floats,
+    roundings: float,
+    largest: float,
+) -> Certificate:
+    """The one that `Problem.certificate` makes, by the core, for thresholds without an order.
+
+    hinges               those of the problem, by `core_hinges`
+    error                what scores may be off by where all hinges of a sample have α = 0; empty: nothing
+    roundings, largest   of values of K
+    """
+    primal, dual, gap, violation, b, gamma = _core.prove(hinges, alpha, score, error, roundings, largest)
+    dual_b = -gamma if problem.treatment is Treatment.PENALIZED else None
+    return Certificate(primal, dual, gap, violation, b, dual_b)

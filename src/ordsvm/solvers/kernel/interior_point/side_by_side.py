@@ -20,6 +20,7 @@ import numpy as np
 from ordsvm import _core
 from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.array_library import Array, ArrayLibrary
+from ordsvm.kernels.products.norm_rounding import ScoreRounding
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.interior_point.central_path import PROXIMAL, TO_BOUNDARY
@@ -27,6 +28,7 @@ from ordsvm.solvers.kernel.interior_point.crossover import MOST_ROUNDS, feasible
 from ordsvm.solvers.kernel.interior_point.stacked_start import Starts
 from ordsvm.solvers.kernel.interior_point.stacked_system import StackedSystem, Stacks, State
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
+from ordsvm.solvers.kernel.run import core_certificate, core_hinges
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import Solution
 
@@ -76,8 +78,10 @@ class Folds(NamedTuple):
 class Batch:
     """All folds at several C, on K of all samples, (n, n), which the library has."""
 
-    def __init__(self, library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float) -> None:
-        self._library, self._folds, self._C, self._tol = library, folds, C, tol
+    def __init__(
+        self, library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float, rounding: ScoreRounding
+    ) -> None:
+        self._library, self._folds, self._C, self._tol, self._rounding = library, folds, C, tol, rounding
         self._size = max(map(len, folds.samples))
         self._every = K
         unit = float(abs(K.diagonal()).mean()) or 1.0
@@ -250,9 +254,21 @@ class Batch:
         for (f, c), (problem, own), score in zip(which, made, scores.T, strict=True):
             if not np.isfinite(score).all():
                 continue
-            proof = problem.certificate(own, score[self._folds.samples[f]])
-            if max(proof.relative_gap, proof.violation) <= self._tol:
+            proof, error = self._certificate(problem, own, self._folds.samples[f], score)
+            if max(proof.relative_gap, proof.violation, error) <= self._tol:
                 self._found[f, int(live[c])] = Solved(self._solution(problem, own, proof, n_iter), score)
+
+    def _certificate(self, problem: Problem, alpha: Floats, samples: Ints, score: Floats) -> tuple[Certificate, float]:
+        """With what scores are off by; the most of that where exponents are made of norms."""
+        roundings, largest, of_norms = self._rounding
+        numbers = alpha, score[samples], np.zeros(len(samples)), roundings, largest
+        proof = core_certificate(problem, core_hinges(problem), *numbers)
+        if of_norms is None:
+            return proof, 0.0
+        beta = np.zeros(len(score))
+        beta[samples] = problem.beta(alpha)
+        error = of_norms.of(beta)[samples]
+        return replace(proof, gap=proof.gap + problem.error_of_gap(alpha, error)), float(error.max())
 
     def _problem(self, fold: int, c: int) -> Problem:
         problem = self._folds.problems[fold]
@@ -266,22 +282,28 @@ class Batch:
 
 
 def solve_side_by_side(
-    library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float, starts: Starts | None = None
+    library: ArrayLibrary,
+    K: Array,
+    folds: Folds,
+    C: Floats,
+    tol: float,
+    starts: Starts | None = None,
+    rounding: ScoreRounding | None = None,
 ) -> dict[tuple[int, int], Solved]:
     """`Batch.solve` for as many C at a time as memory allows; what another kernel's start has not led to the optimum
-    begins anew."""
-    starts = starts or Starts()
-    found = _in_parts(library, K, folds, C, tol, starts)
+    begins anew. `rounding`: of scores that are made of K."""
+    starts, rounding = starts or Starts(), rounding or ScoreRounding()
+    found = _in_parts(library, K, folds, C, tol, starts, rounding)
     left = [c for c in range(len(C)) if any((fold, c) not in found for fold in range(len(folds.samples)))]
     if left and starts.are_warm:
-        again = _in_parts(library, K, folds, C[left], tol, Starts())
+        again = _in_parts(library, K, folds, C[left], tol, Starts(), rounding)
         found |= {(fold, left[c]): solved for (fold, c), solved in again.items()}
     starts.used()
     return found
 
 
 def _in_parts(
-    library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float, starts: Starts
+    library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float, starts: Starts, rounding: ScoreRounding
 ) -> dict[tuple[int, int], Solved]:
     size = max(map(len, folds.samples))
     room = library.free_memory()
@@ -291,7 +313,7 @@ def _in_parts(
     begin = 0
     while begin < len(C) and at_a_time:
         try:
-            part = Batch(library, K, folds, C[begin : begin + at_a_time], tol).solve(starts)
+            part = Batch(library, K, folds, C[begin : begin + at_a_time], tol, rounding).solve(starts)
         except library.out_of_memory:
             part = None
         if part is None:  # what is left at last is trained one by one

@@ -144,30 +144,30 @@ class ProximalNewton:
 
     def _solve_by(self, libraries: Sequence[NumpyLibrary] | Sequence[TorchLibrary], run: Run) -> None:
         threads, library = usable_threads(run.control.n_threads), libraries[0]
-        prepared = self._prepared(libraries, run, threads)
+        shared = self._shared_products(libraries, run, threads)
         with blas_threads(threads_for(run.problem.n_samples, threads)), library.current():
-            method = Method(self, run, library, prepared)
+            method = Method(self, run, library, shared)
             status = method.work()
             method.release()
         run.close(status)
 
-    def _prepared(
+    def _shared_products(
         self, libraries: Sequence[NumpyLibrary] | Sequence[TorchLibrary], run: Run, n_threads: int
-    ) -> Prepared:
+    ) -> SharedProducts:
         """What an earlier problem about the same samples has left, where there is one."""
-        kind, shared = (self.name, self.device, self.seed), run.matrix.prepared
-        prepared = None if shared is None else shared.get(kind)
-        if prepared is None:
+        kind, left = (self.name, self.device, self.seed), run.matrix.shared
+        shared = None if left is None else left.get(kind)
+        if shared is None:
             order = np.random.default_rng(self.seed).permutation(run.problem.n_samples)
             products, matrix = _products(libraries, run, order, n_threads)
-            prepared = Prepared(order, products, matrix, None if shared is None else {})
-            if shared is not None:
-                shared[kind] = prepared
-        run.matrix = prepared.matrix
-        return prepared
+            shared = SharedProducts(order, products, matrix, None if left is None else {})
+            if left is not None:
+                left[kind] = shared
+        run.matrix = shared.matrix
+        return shared
 
 
-class Prepared(NamedTuple):
+class SharedProducts(NamedTuple):
     """The order of the samples, their products, and the matrix that these make; approximations are kept for problems
     to come, where there are any."""
 
@@ -180,10 +180,10 @@ class Prepared(NamedTuple):
 class Method:
     """A run of the method."""
 
-    def __init__(self, options: ProximalNewton, run: Run, library: ArrayLibrary, prepared: Prepared) -> None:
-        self.options, self.run, self.library, self.products = options, run, library, prepared.products
-        self.order, self.approximations = prepared.order, prepared.approximations
-        self._values_before = prepared.products.n_values
+    def __init__(self, options: ProximalNewton, run: Run, library: ArrayLibrary, shared: SharedProducts) -> None:
+        self.options, self.run, self.library, self.products = options, run, library, shared.products
+        self.order, self.approximations = shared.order, shared.approximations
+        self._values_before = shared.products.n_values
         self.problem = run.problem
         self.columns = Columns.of(run.problem, self.order, library)
         self.effort = Effort(options.direct, options.rank or RANK, options.seed, self._stop)

@@ -2,8 +2,8 @@
 
 Solves    duals with free, penalised or no thresholds, over subsets of samples whose kernel values are all in memory.
 Keeps     for every fold and C what central_path.py keeps of one problem, in arrays (folds, C, samples, columns).
-Step      Mehrotra's predictor and corrector; the systems of all problems are factored together, scaled to
-          √W K √W + I, which is positive definite whatever W is, and has ones for samples without hinges.
+Step      stacked_path.py; the systems of all problems are factored together, scaled to √W K √W + I, which is
+          positive definite whatever W is, and has ones for samples without hinges.
 Starts    from nothing, or from iterates that the same folds and C had with a kernel nearby: stacked_start.py.
 Stops     a problem whose certificate passes; a C leaves when all of its folds have.
 Cost      n³/3 a problem and iteration, at the rate of products of matrices.
@@ -23,8 +23,8 @@ from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.kernels.products.norm_rounding import ScoreRounding
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.kernel.interior_point.central_path import PROXIMAL, TO_BOUNDARY
 from ordsvm.solvers.kernel.interior_point.crossover import MOST_ROUNDS, feasible
+from ordsvm.solvers.kernel.interior_point.stacked_path import StackedPath
 from ordsvm.solvers.kernel.interior_point.stacked_start import Starts
 from ordsvm.solvers.kernel.interior_point.stacked_system import StackedSystem, Stacks, State
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
@@ -104,6 +104,7 @@ class Batch:
             member=library.array(tables[0].member),
             penalty=unit if folds.problems[0].treatment is Treatment.PENALIZED else 0.0,
         )
+        self._path = StackedPath(self._stacks)
         self._found: dict[tuple[int, int], Solved] = {}
 
     def _padded(self, table: Array) -> Array:
@@ -120,8 +121,8 @@ class Batch:
         for iteration in range(MOST_ITERATIONS):
             _core.check_ended()
             with np.errstate(all="ignore"):
-                x = self._advanced(x, cap)
-                left = self._library.host(self._left(x, cap)).max(axis=0)  # NaN where a system has broken down
+                x = self._path.advanced(x, cap)
+                left = self._library.host(self._path.left(x, cap)).max(axis=0)  # NaN where a system has broken down
                 starts.keep(self._library, x, self._C[live], left)
                 near = np.flatnonzero(left <= attempt[live])
                 if len(near):
@@ -148,49 +149,6 @@ class Batch:
         """Where there is no hinge, 1: nothing is divided by 0, and its weight is 0."""
         C = self._library.array(self._C[live]).reshape(1, -1, 1, 1)
         return C * self._cap_at_1 + (1.0 - self._stacks.has)
-
-    # Along the path
-
-    def _mu(self, x: State, cap: Array) -> Array:
-        products = ((x.alpha * x.lower + x.rest * x.upper) * self._stacks.has).sum(-1).sum(-1)
-        return products / (2.0 * (cap * self._stacks.has).sum(-1).sum(-1))
-
-    def _left(self, x: State, cap: Array) -> Array:
-        """The products, as a share of the objective."""
-        loss = (cap * self._stacks.has * self._library.clip(-self._stacks.slope(x), 0.0, float("inf"))).sum(-1).sum(-1)
-        norm = (x.beta * x.score).sum(-1) + self._stacks.penalty * (x.b * x.b).sum(-1)
-        return self._mu(x, cap) * 2.0 * (cap * self._stacks.has).sum(-1).sum(-1) / (0.5 * norm + loss)
-
-    def _advanced(self, x: State, cap: Array) -> State:
-        mu = self._mu(x, cap)
-        proximal = self._library.clip(mu, 0.0, PROXIMAL)[..., None, None]
-        system = StackedSystem(
-            self._stacks, x, self._stacks.has / (x.lower / x.alpha + x.upper / x.rest + proximal / cap)
-        )
-        nothing = 0.0 * x.alpha
-        affine = self._towards(system, x, nothing, nothing)
-        after = self._mu(x.moved(self._longest(x, affine), affine), cap)
-        ratio = self._library.clip(after / mu, 0.0, 1.0)
-        centring = (ratio**3 * mu)[..., None, None] * cap
-        way = self._towards(system, x, centring - affine.alpha * affine.lower, centring - affine.rest * affine.upper)
-        return x.moved(self._library.clip(TO_BOUNDARY * self._longest(x, way), 0.0, 1.0), way)
-
-    def _towards(self, system: StackedSystem, x: State, lower: Array, upper: Array) -> State:
-        """The direction to these products."""
-        move = system.move(lower / x.alpha - upper / x.rest - self._stacks.slope(x))
-        return State(
-            *move,
-            -move.alpha,
-            (lower - x.lower * move.alpha) / x.alpha - x.lower,
-            (upper + x.upper * move.alpha) / x.rest - x.upper,
-        )
-
-    def _longest(self, x: State, by: State) -> Array:
-        """The longest step of every problem, up to 1, that leaves nothing negative."""
-        pairs = ((x.alpha, by.alpha), (x.rest, by.rest), (x.lower, by.lower), (x.upper, by.upper))
-        largest = self._library.largest
-        reach = [largest(largest(-change / value, -1), -1)[None] for value, change in pairs]
-        return 1.0 / self._library.clip(largest(self._library.join(reach), 0), 1.0, float("inf"))
 
     # Crossover and certificates
 

@@ -32,7 +32,17 @@ class State(NamedTuple):
     def moved(self, step: Array, by: State) -> State:
         """`step`: (folds, C)."""
         parts = zip(self, by, strict=True)
-        return State(*(own + step.reshape(*step.shape, *[1] * (own.ndim - 2)) * other for own, other in parts))
+        return State(*(own + _by_problem(step, own) * other for own, other in parts))
+
+    def where(self, library: ArrayLibrary, problems: Array, other: State) -> State:
+        """Of these problems, and the other one of the others; `problems`: (folds, C)."""
+        parts = zip(self, other, strict=True)
+        return State(*(library.where(_by_problem(problems, own), own, given) for own, given in parts))
+
+
+def _by_problem(values: Array, part: Array) -> Array:
+    """(folds, C) values, with as many axes as a part of a state has."""
+    return values.reshape(*values.shape, *[1] * (part.ndim - 2))
 
 
 class Move(NamedTuple):

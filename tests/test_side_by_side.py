@@ -11,7 +11,7 @@ from ordsvm.kernels import RBF, Laplacian, Linear
 from ordsvm.kernels.products.norm_rounding import NormRounding, ScoreRounding
 from ordsvm.model_selection import device_grid
 from ordsvm.problem import Treatment
-from ordsvm.solvers.kernel.interior_point import stacked_path, stacked_system
+from ordsvm.solvers.kernel.interior_point import side_by_side, stacked_low_rank, stacked_path, stacked_system
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, solve_side_by_side
 from ordsvm.solvers.kernel.interior_point.stacked_start import Starts, are_near
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
@@ -57,6 +57,59 @@ def test_small_systems_of_which_one_is_singular():
     matrices = np.stack([np.eye(2), [[1.0, -1.0], [-1.0, 1.0 - 2e-14]], 2.0 * np.eye(2)])
     found = stacked_system._solved(matrices, np.ones((3, 2)))
     np.testing.assert_allclose(found[[0, 2]], [[1.0, 1.0], [0.5, 0.5]])
+
+
+def smooth_kernel(n=400, gamma=0.005):
+    X, _ = random_data(5, n=n)
+    return RBF(gamma)(X, X)
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_factor_of_a_kernel_of_low_rank(name):
+    library = library_of(name)
+    K = 3.0 * smooth_kernel()
+    F = library.host(stacked_low_rank.low_rank_factor(library, library.array(K), 3.0, 120))
+    np.testing.assert_allclose(F @ F.T, K / 3.0, atol=1e-9, rtol=0)
+    wanted = int((np.linalg.eigvalsh(K / 3.0) > 1e-9).sum())
+    assert F.shape[1] <= 1.1 * wanted
+    assert stacked_low_rank.low_rank_factor(library, library.array(K), 3.0, wanted // 2) is None
+    root = np.random.default_rng(0).uniform(0.0, 1e3, (2, 400, 1))
+    G, right = root * F, np.random.default_rng(1).normal(size=(2, 400, 3))
+    found = library.host(stacked_low_rank.LowRankSystem(library, library.array(G)).solve(library.array(right)))
+    np.testing.assert_allclose(found + G @ (G.swapaxes(1, 2) @ found), right, atol=1e-5)
+
+
+def test_what_has_no_low_rank_is_told_early(monkeypatch):
+    library, blocks = NumpyLibrary(), []
+    next_columns = stacked_low_rank._next_columns
+    monkeypatch.setattr(stacked_low_rank, "_next_columns", lambda *given: blocks.append(1) or next_columns(*given))
+    assert stacked_low_rank.low_rank_factor(library, smooth_kernel(2000, 5.0), 1.0, 600) is None
+    assert len(blocks) <= 5
+    blocks.clear()
+    assert stacked_low_rank.low_rank_factor(library, np.full((50, 50), np.nan), 1.0, 15) is None
+    assert stacked_low_rank.low_rank_factor(library, np.zeros((50, 50)), 1.0, 15) is None
+    assert not blocks
+    copies = np.ones((50, 50))
+    assert stacked_low_rank.low_rank_factor(library, copies, 1.0, 15).shape == (50, 1)
+
+
+def test_a_kernel_of_low_rank_has_small_systems(factors, monkeypatch):
+    X, y = random_data(5, n=400)
+    random = np.random.default_rng(0)
+    samples = [np.sort(random.permutation(400)[: 310 + i]) for i in range(2)]
+    folds, K = Folds([MAKE["svor"](y[each]) for each in samples], samples), RBF(0.002)(X, X)
+    some = np.array([0.1, 10.0, 1000.0])
+    found = solve_side_by_side(NumpyLibrary(), K, folds, some, 1e-4)
+    assert max(factors) <= 0.3 * 311
+    monkeypatch.setattr(side_by_side, "low_rank_factor", lambda *given: None)
+    whole = solve_side_by_side(NumpyLibrary(), K, folds, some, 1e-4)
+    assert max(factors) == 311
+    assert found.keys() == whole.keys()
+    assert len(found) == 6
+    for place, solved in found.items():
+        expected = whole[place].solution.result
+        assert solved.solution.result.objective == pytest.approx(expected.objective, rel=2e-4)
+        assert solved.solution.result.n_iter <= expected.n_iter + 2
 
 
 def library_of(name):

@@ -6,7 +6,7 @@ Step      stacked_path.py; the systems of all problems are factored together, sc
           positive definite whatever W is, and has ones for samples without hinges.
 Starts    from nothing, or from iterates that the same folds and C had with a kernel nearby: stacked_start.py.
 Stops     a problem whose certificate passes; a C leaves when all of its folds have.
-Cost      n³/3 a problem and iteration, at the rate of products of matrices.
+Cost      n³/3 a problem and iteration, at the rate of products of matrices, or n·rank² (stacked_low_rank.py).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ordsvm.kernels.products.norm_rounding import ScoreRounding
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.kernel.interior_point.crossover import MOST_ROUNDS, feasible
+from ordsvm.solvers.kernel.interior_point.stacked_low_rank import MOST_RANK, low_rank_factor
 from ordsvm.solvers.kernel.interior_point.stacked_path import StackedPath
 from ordsvm.solvers.kernel.interior_point.stacked_start import Starts
 from ordsvm.solvers.kernel.interior_point.stacked_system import StackedSystem, Stacks, State
@@ -95,6 +96,7 @@ class Batch:
         score_unit = max(float(np.abs(problem.hinges.offset).max()) for problem in folds.problems) or 1.0
         self._score_unit = score_unit
         self._cap_at_1 = cap * (unit / score_unit)
+        factor = low_rank_factor(library, K, unit, MOST_RANK * self._size)
         self._stacks = Stacks(
             library=library,
             K=library.join([(K[each][:, each] / unit)[None] for each in padded]),
@@ -103,6 +105,7 @@ class Batch:
             has=library.number(cap > 0),
             member=library.array(tables[0].member),
             penalty=unit if folds.problems[0].treatment is Treatment.PENALIZED else 0.0,
+            factor=None if factor is None else library.join([factor[each][None] for each in padded]),
         )
         self._path = StackedPath(self._stacks)
         self._found: dict[tuple[int, int], Solved] = {}

@@ -13,6 +13,7 @@ import numpy as np
 
 from ordsvm._typing import Floats
 from ordsvm.array_library import Array, ArrayLibrary
+from ordsvm.solvers.kernel.interior_point.stacked_low_rank import MOST_RANK, LowRankSystem
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 
 MOST_KEPT = 0.8  # share of samples in a system from which on it is about all of them
@@ -59,6 +60,7 @@ class Stacks:
     """The problems but for their caps, in the units of scaled_problem.py.
 
     K               (folds, samples, samples)
+    factor          (folds, samples, rank): F, where K = FF' has a low rank
     sign, offset    (folds, 1, samples, columns)
     has             the same: 1 where there is a hinge, else 0
     member          (columns, thresholds): which threshold a column is about
@@ -72,6 +74,7 @@ class Stacks:
     has: Array
     member: Array
     penalty: float
+    factor: Array | None = None
 
     def slope(self, x: State) -> Array:
         """G."""
@@ -98,7 +101,7 @@ class StackedSystem:
         is_free = total > 0
         self._inverse = library.where(is_free, 1.0 / library.where(is_free, total, 1.0 + total), 0.0 * total)
         self._kept = _most_weighted(library, is_free)
-        self._cholesky = StackedCholesky(library, self._stack())
+        self._scaled = self._scaled_system()
         signed = stacks.sign * x.alpha
         self._left_beta = signed.sum(-1) - x.beta
         self._left_b = -(signed.sum(2) @ stacks.member) - stacks.penalty * x.b
@@ -110,6 +113,13 @@ class StackedSystem:
     def _rows(self, values: Array) -> Array:
         """Of (folds, C, samples, sides), the samples that the system is about."""
         return values if self._kept is None else values[self._kept]
+
+    def _scaled_system(self) -> StackedCholesky | LowRankSystem:
+        root, factor = self._rows(self._root[..., None]), self._stacks.factor
+        if factor is None or factor.shape[-1] > MOST_RANK * root.shape[-2]:
+            return StackedCholesky(self._stacks.library, self._stack())
+        own = factor[:, None] if self._kept is None else factor[self._kept[0], self._kept[2]]
+        return LowRankSystem(self._stacks.library, (root * own).reshape(-1, root.shape[-2], own.shape[-1]))
 
     def _stack(self) -> Array:
         """√W K √W + I between these; of the fused ones the lower triangle."""
@@ -136,7 +146,7 @@ class StackedSystem:
         """Z of (K + D) Z = D · right for (folds, C, samples, sides); where W is 0, Z is 0."""
         scaled = self._rows((self._inverse**0.5)[..., None] * right)
         shape = tuple(scaled.shape)
-        inner = self._cholesky.solve(scaled.reshape(shape[0] * shape[1], *shape[2:])).reshape(shape)
+        inner = self._scaled.solve(scaled.reshape(shape[0] * shape[1], *shape[2:])).reshape(shape)
         inner = self._rows(self._root[..., None]) * inner
         if self._kept is None:
             return inner

@@ -24,12 +24,15 @@ from ordsvm import (
     NystroemSVOR,
     OrdinalSearchCV,
     ProximalNewton,
+    formulations,
     load,
     save,
 )
 from ordsvm.devices import usable_device
-from ordsvm.kernels import RBF, Precomputed
-from ordsvm.solvers.auto import LEAST_ON_DEVICE, Work, auto
+from ordsvm.kernels import RBF, Linear, Precomputed
+from ordsvm.problem import Treatment
+from ordsvm.solvers.auto import Work, auto
+from ordsvm.solvers.places import FROM_SAMPLES, stiffness_of
 from tests.cases import random_data
 
 MODELS = [SVOR(), SVORIM(), SVOREX(), SVC(), SVC(multi_class="ovr"), NPSVOR(), SVR()]
@@ -129,13 +132,25 @@ def test_solvers_of_the_cpu_have_no_device():
         SVOR(device=DEVICE, kernel="sigmoid").fit(X, y)
 
 
-def test_auto_places_large_problems(monkeypatch):
+def test_auto_places_large_problems_and_smaller_ones_at_large_C(monkeypatch):
     monkeypatch.setattr("ordsvm.solvers.auto.usable_device", lambda device: "cuda")
-    work = Work("kernel", RBF(0.5), n_hinges=5000, n_samples=LEAST_ON_DEVICE, device="auto")
+    work = Work("kernel", RBF(0.5), n_hinges=5000, n_samples=FROM_SAMPLES, device="auto")
     assert auto(work) == ProximalNewton(device="cuda")
-    assert auto(work._replace(n_samples=LEAST_ON_DEVICE - 1)).name == "block"
+    assert auto(work._replace(n_samples=FROM_SAMPLES - 1)).name == "block"
+    assert auto(work._replace(n_samples=FROM_SAMPLES // 2, stiffness=100.0)) == ProximalNewton(device="cuda")
+    assert auto(work._replace(n_samples=FROM_SAMPLES // 3, stiffness=1e6)).name == "block"
     assert auto(work._replace(n_samples=100, device="cuda")) == ProximalNewton(device="cuda")
     assert auto(work._replace(device="cpu")).name == "block"
+
+
+def test_stiffness_is_that_of_C_in_units_of_the_margins():
+    y = np.arange(40) % 4
+    assert stiffness_of(formulations.svor(y, 4, 50.0), RBF(0.5)) == 50.0
+    assert stiffness_of(formulations.svor(y, 4, 50.0), Linear()) == 1.0
+    targets = np.where(y > 1, 1e4, -1e4)
+    regression = formulations.svr(targets, 0.1, np.full(40, 50.0), Treatment.FREE)
+    assert stiffness_of(regression, RBF(0.5)) == pytest.approx(0.005, rel=1e-3)
+    assert stiffness_of(formulations.svor(np.zeros(0, dtype=int), 4, 50.0), RBF(0.5)) == 1.0
 
 
 @pytest.mark.parametrize("parameters", [{"device": "auto"}, {"solver": ProximalNewton(device="auto")}], ids=str)
@@ -347,11 +362,11 @@ def test_a_search_goes_on_where_memory_ends(most, monkeypatch):
     batches = []
 
     class Limited(side_by_side.Batch):
-        def __init__(self, library, K, folds, C, tol):
+        def __init__(self, library, K, folds, C, *others):
             batches.append(len(C))
             if len(C) > most:
                 no_memory()
-            super().__init__(library, K, folds, C, tol)
+            super().__init__(library, K, folds, C, *others)
 
     X, y = random_data(5, n=120)
     grid = {"C": [0.1, 1.0, 10.0, 100.0]}

@@ -21,6 +21,7 @@ from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.wide_system import WIDE
+from ordsvm.solvers.places import pays_on_gpu, stiffness_of
 
 SMALL_PROBLEM = 50  # hinges up to which GCD and SMO are as fast as Block, or faster
 FEW_SPARSE = 200  # hinges of sparse samples up to which kernel values are as fast as weights of features
@@ -34,7 +35,6 @@ MOST_SUMS = 25_000_000  # of all weight vectors: doubles that every thread keeps
 MOST_DUALS = 200_000_000  # that are kept in memory for rows on disk, by the interior-point method twice, in float64
 READING = 0.7  # nanoseconds a byte of a file
 SIDE_BY_SIDE_SAMPLES = 8000  # 35 matrices of that size are 18 GB
-LEAST_ON_DEVICE = 10_000  # samples below which Block ends before a GPU has its kernels launched
 MOST_ITERATIONS = 30  # of the interior-point method, on data that are hard for it
 LEAST_PASSES = 300  # of coordinate descent, before that is its last resort
 NESTED_SHARE = 0.6  # of the iterations of single fits: what fits of a search take that start from a smaller C
@@ -159,6 +159,7 @@ class Work(NamedTuple):
     n_samples   and whether they are sparse
     by_rank     whether samples of a rank have the same hinges but for their C, so that weights of features will do
                 where the kernel is linear
+    stiffness   its C, where that tells how long Block takes: places.py
     validates   whether validation samples are looked at on the way
     device      where a kernel machine is to train, as a user names it
     rows        what the rows of a linear machine are like; None before there are any
@@ -171,6 +172,7 @@ class Work(NamedTuple):
     n_samples: int = 0
     is_sparse: bool = False
     by_rank: bool = False
+    stiffness: float = 1.0
     validates: bool = False
     device: str = "cpu"
     rows: LinearRows | None = None
@@ -179,7 +181,10 @@ class Work(NamedTuple):
     def of(cls, problem: Problem, kernel: Kernel, samples: Any, **more: Any) -> Work:
         """The work of a kernel machine whose largest problem this is."""
         n_hinges, is_sparse = len(problem.hinges), sp.issparse(samples)
-        return cls("kernel", kernel, problem.treatment, n_hinges, problem.n_samples, is_sparse, **more)
+        stiffness = stiffness_of(problem, kernel)
+        return cls(
+            "kernel", kernel, problem.treatment, n_hinges, problem.n_samples, is_sparse, stiffness=stiffness, **more
+        )
 
 
 def is_auto(solver: object) -> bool:
@@ -216,9 +221,8 @@ def auto(work: Work) -> Any:
     made of sparse products. Otherwise Block, unless the problem is small or the kernel is the sigmoid: these go to SMO
     or GCD.
 
-    On a GPU: ProximalNewton. Where device="auto" leaves the place open too, from LEAST_ON_DEVICE samples on: no fit in
-    benchmarks/results/gpu.json takes less than 0.14 s, and Block ends 5,000 samples within 0.06 to 0.4 s (below). For
-    linear machines LinearInteriorPoint; "auto" leaves them to the CPU, since no GPU has been measured with it.
+    On a GPU: ProximalNewton; where device="auto" leaves the place open too, places.py has the rule. For linear machines
+    LinearInteriorPoint; "auto" leaves them to the CPU, since no GPU has been measured with it.
 
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable
@@ -339,7 +343,7 @@ def _device_of(work: Work) -> str:
     if work.device != "auto":
         return device
     is_definite = work.kernel is None or work.kernel.positive_semidefinite
-    pays = is_definite and work.n_samples >= LEAST_ON_DEVICE and not _keeps_weights(work)
+    pays = is_definite and pays_on_gpu(work.n_samples, work.stiffness) and not _keeps_weights(work)
     return device if pays and not isinstance(work.kernel, Custom) else "cpu"  # which may not take tensors
 
 

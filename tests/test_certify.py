@@ -1,13 +1,15 @@
 """The certificate: recomputed from model and data, compared with the result and with the oracle."""
 
 import copy
+import tracemalloc
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from ordsvm import certify
+from ordsvm import LinearNPSVOR, LinearSVC, LinearSVOR, certify
+from ordsvm.solvers.linear import losses
 from tests.cases import N_RANKS, random_data
 from tests.model_cases import FORMULATION, TIGHT, every_model
 from tests.oracle import dual_optimum
@@ -79,3 +81,25 @@ def test_certify_takes_the_weights_of_the_fit(model):
     proof = certify(fitted, X, y, weight)
     assert proof.primal == pytest.approx(fitted.result_.objective, rel=1e-8)
     assert proof.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("model", [LinearSVOR(), LinearSVC(), LinearNPSVOR()], ids=str)
+def test_certify_of_linear_machines_takes_rows_of_float32_in_tiles(model, monkeypatch):
+    X, y = random_data(34)
+    X = X.astype(np.float32)
+    fitted = model.fit(X, y)
+    monkeypatch.setattr(losses, "TILE_VALUES", 10 * X.shape[1])
+    found, expected = certify(fitted, X, y), certify(fitted, X.astype(np.float64), y)
+    assert found.primal == pytest.approx(expected.primal, rel=1e-13)
+    assert found.gap == pytest.approx(expected.gap, abs=1e-12 * expected.primal)
+    np.testing.assert_array_equal(found.thresholds, expected.thresholds)
+
+
+def test_certify_of_linear_machines_makes_no_copy_of_float32():
+    X = np.random.default_rng(0).standard_normal((2000, 400), dtype=np.float32)
+    fitted = LinearSVC().fit(X, X[:, 0] > 0.0)
+    tracemalloc.start()
+    certify(fitted, X, X[:, 0] > 0.0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < X.nbytes

@@ -1,4 +1,4 @@
-"""`device` of the linear machines: the interior-point method by features, with its sums on a device."""
+"""`device` of the linear machines: the interior-point method by features, with its passes on a device."""
 
 import pickle
 import warnings
@@ -32,7 +32,9 @@ MACHINES = [
     LinearSVOR(loss="squared_hinge"),
     LinearSVR(),
     LinearSVR(fit_intercept=False),
+    LinearSVR(loss="squared_epsilon_insensitive"),
     LinearSVC(),
+    LinearNPSVOR(),
     LinearNPSVOR(fit_intercept=False),
 ]
 
@@ -47,7 +49,7 @@ def fitted(machine, X, y, weight=None, **options):
     ("machine", "dtype"), [(machine, np.float64) for machine in MACHINES] + [(LinearSVOR(), np.float32)], ids=str
 )
 def test_the_same_machine_as_on_the_cpu(machine, dtype, monkeypatch):
-    monkeypatch.setattr(device_system, "TILE_VALUES_CPU", 100)  # several tiles
+    monkeypatch.setattr(device_system, "TILE_VALUES_CPU", 2500)  # several tiles
     X, y = random_data(4, n=90)
     X, weight = X.astype(dtype), np.arange(90) % 3 + 0.5
     here = fitted(machine, X, y, weight, C=10.0, tol=1e-5, solver="interior-point")
@@ -73,7 +75,12 @@ def library(monkeypatch):
         return array(self, values)
 
     monkeypatch.setattr(TorchLibrary, "array", counted_array)
-    monkeypatch.setattr(TorchLibrary, "kept", lambda self, X: seen.update(kept=seen["kept"] + 1) or kept(self, X))
+
+    def counted(self, values):
+        seen["kept"] += int(values.ndim == 2)
+        return kept(self, values)
+
+    monkeypatch.setattr(TorchLibrary, "kept", counted)
     return seen
 
 
@@ -92,6 +99,36 @@ def test_rows_are_read_once_an_iteration_and_sent_once(library, monkeypatch):
     other = fitted(LinearSVOR(), X, y, device=DEVICE)
     assert library == {"kept": 0, "rows": other.n_iter_ * len(X)}
     np.testing.assert_allclose(other.coef_, model.coef_)
+
+
+def test_of_a_pass_only_sums_come_back(monkeypatch):
+    host, sizes = TorchLibrary.host, []
+    monkeypatch.setattr(TorchLibrary, "host", lambda self, values: sizes.append(values.numel()) or host(self, values))
+    X, y = seven_features()
+    model = fitted(LinearSVOR(), X, y, device=DEVICE)
+    *of_passes, beta = sizes
+    assert len(of_passes) == 4 * model.n_iter_
+    assert max(of_passes) == 7 * 7
+    assert beta == 2 * len(X)
+
+
+def test_tiles_that_do_not_fit_into_memory_are_not_counted_twice(monkeypatch):
+    X, y = random_data(4, n=90)
+    expected = fitted(LinearSVC(), X, y, device=DEVICE, tol=1e-6)
+    product, refused = TorchLibrary.product, []
+
+    def short_of_memory(self, left, right, out=None):
+        if out is None and len(left) > 25:
+            refused.append(len(left))
+            raise self.out_of_memory("no memory")
+        return product(self, left, right, out)
+
+    monkeypatch.setattr(TorchLibrary, "product", short_of_memory)
+    model = fitted(LinearSVC(), X, y, device=DEVICE, tol=1e-6)
+    assert refused == [90, 45]
+    assert model.n_iter_ == expected.n_iter_
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
+    assert model.result_.objective == pytest.approx(expected.result_.objective, rel=1e-12)
 
 
 def test_smaller_tiles_where_memory_does_not_suffice(monkeypatch):

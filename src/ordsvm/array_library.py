@@ -76,6 +76,9 @@ class ArrayLibrary(Protocol):
     def add_product(self, out: Array, left: Array, right: Array, factor: float = 1.0) -> None:
         """out += factor · left @ right, of matrices or stacks of them."""
 
+    def product(self, left: Array, right: Array, out: Array | None = None) -> Array:
+        """Element by element, into an array where one is given."""
+
     def number(self, flags: Array) -> Array:
         """Flags as 0.0 and 1.0."""
 
@@ -172,6 +175,9 @@ class NumpyLibrary:
 
     def add_product(self, out: Array, left: Array, right: Array, factor: float = 1.0) -> None:
         out += factor * (left @ right)
+
+    def product(self, left: Array, right: Array, out: Array | None = None) -> Array:
+        return np.multiply(left, right, out=out)
 
     def number(self, flags: Array) -> Array:
         return flags.astype(np.float64)
@@ -331,6 +337,9 @@ class TorchLibrary:
 
     def add_product(self, out: Array, left: Array, right: Array, factor: float = 1.0) -> None:
         (out.addmm_ if out.ndim == 2 else out.baddbmm_)(left, right, alpha=factor)
+
+    def product(self, left: Array, right: Array, out: Array | None = None) -> Array:
+        return self._torch.mul(left, right, out=out)
 
     def number(self, flags: Array) -> Array:
         return flags.to(self._torch.float64)

@@ -1,13 +1,14 @@
-"""Newton's system by features on a device: products with X and the sums over its rows there, hinges on the host.
+"""Newton's system by features on a device: products with X, the hinges' steps and the sums over the rows.
 
-A pass over the rows, a tile at a time: scores and their changes, X·[w, dw], go to the host, where the core moves α
-(cpp/linear/interior_point); v, β, pull and push of every row come back, and X'diag(v)X and X'[V, β, pull, push] are
-added up in float64. Numbers of a row cross twice, its features once in a fit: X stays on the device, in its own
-precision, where it takes at most half of the memory there, and else crosses in every pass.
+A pass over the rows, a tile at a time: scores and their changes, X·[w, dw], move α (device_hinges.py), and
+X'diag(v)X and X'[V, β, pull, push] are added up in float64. Of a pass only its sums come to the host. X crosses to the
+device once in a fit, in its own precision, where it takes at most half of the memory that α leaves there, and else in
+every pass.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,33 +16,26 @@ import numpy as np
 from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.solvers.linear.device_hinges import DeviceHinges
 from ordsvm.solvers.linear.feature_system import Point, System
+from ordsvm.solvers.linear.feature_task import FeatureTask
+from ordsvm.solvers.linear.hinge_steps import Given
 
-TILE_VALUES = 2**26  # of X, in float64 at a time on a GPU
+TILE_VALUES = 2**26  # of X, and of what is computed for hinges, in float64 at a time on a GPU
 TILE_VALUES_CPU = 2**20
+VALUES_OF_HINGE = 16  # at a time, in its step
 MOST_NUMBERS = 5000**2  # of the systems of all weight vectors
 
 
-class Shape(NamedTuple):
-    """What a system is about.
-
-    n_vectors       weight vectors
-    n_thresholds    of the only one; 0 where there are none
-    appends_one     whether rows get a 1, for an intercept
-    """
-
-    n_vectors: int
-    n_thresholds: int
-    appends_one: bool
-
-
 class DeviceSystem:
-    """What `_core.FeatureSystem` does for a dense array in memory, but for the sums. `core` has no features."""
+    """What `_core.FeatureSystem` does for a dense array in memory, but for the sums."""
 
-    def __init__(self, library: TorchLibrary, X: Any, core: _core.FeatureSystem, shape: Shape) -> None:
-        self.library, self.core, self.shape = library, core, shape
+    def __init__(self, library: TorchLibrary, X: Any, task: FeatureTask) -> None:
+        self.library, self.appends_one, self.n_thresholds = library, task.appends_one, task.n_thresholds
         self.n_samples, n_features = X.shape
-        self._tile = max(1, (TILE_VALUES if library.queues else TILE_VALUES_CPU) // max(1, n_features))
+        self.hinges = DeviceHinges(library, task)
+        values = max(1, n_features + VALUES_OF_HINGE * self.hinges.n_hinges)
+        self._tile = max(1, (TILE_VALUES if library.queues else TILE_VALUES_CPU) // values)
         self._rows = library.kept(X) if self._fits(X.nbytes) else X
         self._sums: list[_Sums] = []
 
@@ -49,51 +43,74 @@ class DeviceSystem:
         return not n_bytes > 0.5 * self.library.free_memory()  # which is NaN where X stays where it is
 
     def begin(self, weights: Floats, change: Floats, thresholds: Floats, steps: Floats) -> None:
-        none = np.zeros((self.shape.n_vectors, 0))
-        self.core.begin(none, none, thresholds, steps)
+        self.hinges.begin(thresholds, steps)
         self._both = self.library.array(np.vstack([weights, change]).T)
-        n_weights = weights.shape[1]
-        self._sums = [_Sums(self.library, n_weights, self.shape.n_thresholds) for _ in weights]
+        self._sums = [_Sums(self.library, weights.shape[1], self.n_thresholds) for _ in weights]
 
     def add(self, block: _core.RowBlock, first: int, watch: _core.LinearWatch) -> bool:
-        """All rows, in tiles of its own."""
-        begin = 0
+        """All rows, in tiles of its own. Where `watch` is asked, a GPU is at most one of them behind."""
+        begin, last_is_done = 0, self.hinges.sums_later()
         while begin < self.n_samples:
             if watch.report(0, 0):
                 return False
             end = min(begin + self._tile, self.n_samples)
             try:
                 with self.library.current():
-                    tile = self._extended(begin, end)
-                    scores = self.library.host(tile @ self._both)
+                    self._add_tile(begin, end)
             except self.library.out_of_memory as error:
                 self._tile = self.library.less_than(end - begin, error)
                 continue
-            self._add_tile(tile, scores, begin)
-            begin = end
+            is_done = self.hinges.sums_later()
+            last_is_done()
+            begin, last_is_done = end, is_done
         return True
+
+    def _add_tile(self, begin: int, end: int) -> None:
+        """Memory for all that is as long as the tile is taken before anything is added."""
+        tile, n_vectors = self._extended(begin, end), len(self._sums)
+        scores = self._both.T @ tile.T
+        given, sums = self.hinges.step(scores[:n_vectors], scores[n_vectors:], begin)
+        parts = [self._part(given, vector) for vector in range(n_vectors)]
+        scaled = None
+        for own, part in zip(self._sums, parts, strict=True):
+            scaled = self.library.product(tile, part.weight[:, None], scaled)
+            own.add(tile, scaled, part)
+        self.hinges.sums_are(sums)
 
     def _extended(self, begin: int, end: int) -> Array:
         """Rows in float64, with a 1 where there is an intercept."""
         tile = self.library.array(self._rows[begin:end])
-        return self.library.join([tile, self.library.zeros(len(tile), 1) + 1.0], 1) if self.shape.appends_one else tile
+        return self.library.join([tile, self.library.zeros(len(tile), 1) + 1.0], 1) if self.appends_one else tile
 
-    def _add_tile(self, tile: Array, scores: Floats, first: int) -> None:
-        n_vectors = self.shape.n_vectors
-        own, changes = (np.ascontiguousarray(part) for part in (scores[:, :n_vectors], scores[:, n_vectors:]))
-        with self.library.current():
-            given = self.library.array(self.core.step_rows(own, changes, first).reshape(4, -1, len(scores)))
-            for vector, sums in enumerate(self._sums):
-                sums.add(tile, given if self.shape.n_thresholds else given[:, vector : vector + 1])
+    def _part(self, given: Given, vector: int) -> _Part:
+        """Of a weight vector, or of the only one with its thresholds."""
+        m = self.n_thresholds
+        own = given if m else [each[vector : vector + 1] for each in given]
+        totals = [each.sum(0)[None] for each in own]
+        columns = self.library.join([each[:m].sum(1)[None] for each in own])
+        return _Part(totals[0][0], self.library.join([own[0][:m], *totals[1:]]), columns)
 
     def accept(self, vector: int) -> None:
-        self.core.accept(vector)
+        self.hinges.accept(vector)
 
     def beta(self) -> Floats:
-        return self.core.beta()
+        return self.hinges.beta(self._tile)
 
     def system(self, vector: int) -> System:
-        return self._sums[vector].system(self.core.sums(vector)[2])
+        return self._sums[vector].system(self.hinges.sums(vector))
+
+
+class _Part(NamedTuple):
+    """What the rows of a tile bring to the sums of a weight vector.
+
+    weight      Σ_k v of every row
+    sides       v of every threshold, then β, pull and push: (n_thresholds + 3, n_rows)
+    columns     sums of v, β, pull and push of every threshold: (4, n_thresholds)
+    """
+
+    weight: Array
+    sides: Array
+    columns: Array
 
 
 class _Sums:
@@ -104,17 +121,13 @@ class _Sums:
         self._matrix, self._extra = library.zeros(d, d), library.zeros(d, m + 3)
         self._columns = library.zeros(4, m)
 
-    def add(self, tile: Array, given: Array) -> None:
-        """`given`: v, β, pull and push of every column and row of the tile."""
-        total = given.sum(1)
-        sides = self._library.join([given[0][: self._m], total[1:]])
-        self._library.add_product(self._extra, tile.T, sides.T)
-        if self._m:
-            self._columns += given.sum(2)
-        rooted = tile * self._library.root(total[0])[:, None]
-        self._library.add_product(self._matrix, rooted.T, rooted)
+    def add(self, tile: Array, scaled: Array, part: _Part) -> None:
+        """`scaled`: the rows of the tile times their weights."""
+        self._library.add_product(self._matrix, tile.T, scaled)
+        self._library.add_product(self._extra, tile.T, part.sides.T)
+        self._columns += part.columns
 
-    def system(self, hinges: Any) -> System:
+    def system(self, hinges: Sequence[float]) -> System:
         host, m = self._library.host, self._m
         extra, columns = host(self._extra), host(self._columns)
         d = len(extra)

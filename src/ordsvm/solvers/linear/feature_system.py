@@ -23,6 +23,11 @@ FIRST_RIDGE, LAST_RIDGE = 1e-13, 1e-3  # added to the diagonal of H, scaled to 1
 
 def hinge_columns(table: LaneTable | ThresholdTable) -> _core.HingeColumns:
     """The hinges of every column (a weight vector or a threshold) and label, as the core takes them."""
+    return _core.HingeColumns(*hinge_tables(table))
+
+
+def hinge_tables(table: LaneTable | ThresholdTable) -> list[Floats]:
+    """Sign, offset and cap of first hinges, offset and cap of second ones: (n_columns, n_labels); cap 0: none."""
     if isinstance(table, ThresholdTable):
         none = np.zeros_like(table.cap)
         arrays = (table.sign, np.ones_like(table.sign), table.cap, none, none)
@@ -36,7 +41,7 @@ def hinge_columns(table: LaneTable | ThresholdTable) -> _core.HingeColumns:
             -table.offset - table.epsilon,
             np.where(upper & lower, -table.lower, 0.0),
         )
-    return _core.HingeColumns(*(np.ascontiguousarray(array.T, dtype=np.float64) for array in arrays))
+    return [np.ascontiguousarray(array.T, dtype=np.float64) for array in arrays]
 
 
 class Point(NamedTuple):

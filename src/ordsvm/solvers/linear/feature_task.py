@@ -38,6 +38,10 @@ class FeatureTask:
         return self.table.cap.shape[1] if isinstance(self.table, ThresholdTable) else 0
 
     @property
+    def n_vectors(self) -> int:
+        return self.table.n_lanes if isinstance(self.table, LaneTable) else 1
+
+    @property
     def appends_one(self) -> bool:
         """Whether rows get a 1, for an intercept."""
         return self.intercept and not self.has_thresholds

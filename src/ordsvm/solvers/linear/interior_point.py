@@ -12,8 +12,8 @@ Stops     when P(w, b) − D(α) of all weight vectors together is within tol of
 Paper     M. C. Ferris, T. S. Munson, "Interior-point methods for massive support vector machines", 2002: the system;
           S. Mehrotra, "On the implementation of a primal-dual interior point method", 1992.
 Cost      an iteration: n d² / 2 products for every weight vector, on all cores, and d³ / 6. From WIDE features on, the
-          system is solved by further reads of X, or formed by BLAS (wide_system.py); with a device, it is formed there
-          (device_system.py).
+          system is solved by further reads of X, or formed by BLAS (wide_system.py); with a device, all of a pass is
+          done there (device_system.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ordsvm.result import Progress
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.central_path import Path
-from ordsvm.solvers.linear.device_system import MOST_NUMBERS, DeviceSystem, Shape
+from ordsvm.solvers.linear.device_system import MOST_NUMBERS, DeviceSystem
 from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
 from ordsvm.solvers.linear.feature_system import Point, System
 from ordsvm.solvers.linear.feature_task import (
@@ -69,8 +69,8 @@ class LinearInteriorPoint:
     Parameters
     ----------
     device : str, default="cpu"
-        Where products with X and sums over its rows are computed; `device` of the estimator sets it. On a device, X is
-        dense and in memory, and has up to 5,000 features.
+        Where products with X, the steps of the hinges and sums over the rows are computed; `device` of the estimator
+        sets it. On a device, X is dense and in memory, and has up to 5,000 features.
 
     Attributes
     ----------
@@ -312,26 +312,25 @@ def solve_by_features(
 ) -> LinearSolution:
     """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
     device = device if device == "cpu" else usable_device(device)
-    newton = FeatureNewton(rows, task, control, time.perf_counter(), device=device)
+    started, core = time.perf_counter(), None
     if device != "cpu":
-        newton.core = device_core(rows, task, control, device)
-    elif newton.n_weights >= WIDE and isinstance(rows.source, RowsInMemory):
-        newton.core = wide_core(rows.source.X, task, control)
-    return newton.run(biases, near)
+        core = device_core(rows, task, device)
+    elif rows.source.n_features + int(task.appends_one) >= WIDE and isinstance(rows.source, RowsInMemory):
+        core = wide_core(rows.source.X, task, control)
+    return FeatureNewton(rows, task, control, started, core, device).run(biases, near)
 
 
-def device_core(rows: FeatureRows, task: FeatureTask, control: Control, device: str) -> Any:
+def device_core(rows: FeatureRows, task: FeatureTask, device: str) -> Any:
     """A system whose sums are computed on a device."""
     if not isinstance(rows.source, RowsInMemory) or sp.issparse(rows.source.X):
         raise ValueError(f"device={device!r} needs a dense array in memory: give X.toarray(), or device='cpu'.")
-    X, shape = rows.source.X, Shape(len(task.caps()), task.n_thresholds, task.appends_one)
-    if shape.n_vectors * X.shape[1] ** 2 > MOST_NUMBERS:
+    X = rows.source.X
+    if task.n_vectors * X.shape[1] ** 2 > MOST_NUMBERS:
         raise ValueError(
             f"device={device!r} is for systems of few features, and there are {X.shape[1]:,} for each of "
-            f"{shape.n_vectors} weight vectors: give device='cpu'."
+            f"{task.n_vectors} weight vectors: give device='cpu'."
         )
-    core = feature_core(replace(task, intercept=False), 0, control.n_threads)
-    return DeviceSystem(torch_library(device), X, core, shape)
+    return DeviceSystem(torch_library(device), X, task)
 
 
 def wide_core(X: Any, task: FeatureTask, control: Control) -> Any:

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ordsvm._typing import Floats, Labels
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.problem import Certificate
+
+TILE_VALUES = 2**18  # of float32 that become float64 at a time
 
 
 @dataclass(frozen=True)
@@ -83,8 +86,34 @@ def weights(X: Any, beta: Floats, thresholds: bool, intercept: bool = True) -> t
     """w, (n_features, n_lanes), and the best b, (n_lanes,), for these dual variables."""
     b = beta.sum(axis=0) * intercept
     if thresholds:
-        return np.asarray(X.T @ beta.sum(axis=1, keepdims=True), dtype=np.float64), 0.0 - b
-    return np.asarray(X.T @ beta, dtype=np.float64), b
+        return _sums(X, beta.sum(axis=1, keepdims=True)), 0.0 - b
+    return _sums(X, beta), b
+
+
+def _sums(X: Any, columns: Floats) -> Floats:
+    """X'·columns in float64."""
+    if sp.issparse(X) or X.dtype == np.float64:
+        return np.asarray(X.T @ columns, dtype=np.float64)
+    total = np.zeros((X.shape[1], columns.shape[1]))
+    for rows in _tiles(X):
+        total += X[rows].astype(np.float64).T @ columns[rows]
+    return total
+
+
+def _scores(X: Any, coef: Floats) -> Floats:
+    """X·coef in float64."""
+    if sp.issparse(X) or X.dtype == np.float64:
+        return np.asarray(X @ coef, dtype=np.float64)
+    score = np.empty((X.shape[0], coef.shape[1]))
+    for rows in _tiles(X):
+        score[rows] = X[rows].astype(np.float64) @ coef
+    return score
+
+
+def _tiles(X: Any) -> list[slice]:
+    """Of rows that become float64: all at once, they would take twice the memory of X."""
+    step = max(1, TILE_VALUES // max(1, X.shape[1]))
+    return [slice(first, first + step) for first in range(0, X.shape[0], step)]
 
 
 def certificate(
@@ -100,7 +129,7 @@ def certificate(
     own, best = weights(X, beta, thresholds, intercept)
     b = best if b is None else b
     coef = own if coef is None else coef
-    score = np.asarray(X @ coef, dtype=np.float64) + (-b if thresholds else b)
+    score = _scores(X, coef) + (-b if thresholds else b)
     paid, conjugate, product = loss.of(score), loss.conjugate(beta), beta * score
     return Certificate(
         primal=float(0.5 * (np.sum(coef**2) + b @ b) + paid.sum()),

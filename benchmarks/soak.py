@@ -38,6 +38,7 @@ from ordsvm import SVOR, load
 
 N_THREADS = 8
 HANG = 300.0  # seconds after which a work counts as hung: each takes a fraction of one on an idle machine
+PATIENCE = 10.0  # seconds after which Ctrl-C is pressed again
 OWN_LOAD = N_THREADS + 2  # of this program; where the machine has more, a work may take as many times longer
 BURSTS = 2  # of products and factors in all threads at once
 READINGS = 60  # of memory, in a run of any length, at least five seconds apart
@@ -69,6 +70,7 @@ class Soak:
         self.memory: list[float] = []
         self.in_use: list[float] = []  # of malloc
         self.most_load = 0.0
+        self.presses = 0  # of Ctrl-C
         self._arrived = threading.Barrier(N_THREADS + 1)
         self.threads: list[int] = []
         self.open_files: list[int] = []
@@ -191,6 +193,15 @@ def workers(soak: Soak, bench: Bench) -> Iterator[Callable[[], None]]:
     yield children
 
 
+def press(soak: Soak, delay: float, has_ended: threading.Event) -> None:
+    """Ctrl-C after so many seconds, and again where it gets lost: Python drops what a signal's handler raises while a
+    weak reference or a finalizer is called back."""
+    while not has_ended.wait(delay):
+        os.kill(os.getpid(), signal.SIGINT)
+        soak.presses += 1
+        delay = PATIENCE
+
+
 def interrupted_fits(soak: Soak) -> None:
     """In the main thread: fits that Ctrl-C ends at random moments, each followed by one that is left alone."""
     random = np.random.default_rng(N_THREADS + 1)
@@ -205,18 +216,20 @@ def interrupted_fits(soak: Soak) -> None:
     try:
         while not soak.is_over():
             X, y = random.normal(size=(400, 5)), np.arange(400) % 4
-            timer = threading.Timer(float(random.uniform(0.0, 0.5)), os.kill, (os.getpid(), signal.SIGINT))
+            has_ended = threading.Event()
+            presser = threading.Thread(target=press, args=(soak, float(random.uniform(0.0, 0.5)), has_ended))
             with soak.work("Ctrl-C"):
                 try:
                     armed = True
-                    timer.start()
-                    endless().fit(X, y)
-                    raise Wrong("a fit without end has ended")
+                    presser.start()
+                    result = endless(random).fit(X, y).result_
+                    raise Wrong(f"a fit without end has ended: {result.solver}, {result.status}")
                 except KeyboardInterrupt:
                     armed = False
                 finally:
                     armed = False
-                timer.join()
+                    has_ended.set()
+                presser.join()
                 X, y = samples(random)
                 model = SVOR().fit(X, y)
                 check(model, X, y)
@@ -279,7 +292,8 @@ def claims(soak: Soak, bench: Bench) -> list[Row]:
     readings = soak.memory[int(WARM_UP * len(soak.memory)) :]
     third = max(1, len(readings) // 3)
     growth = 100 * (statistics.median(readings[-third:]) / statistics.median(readings[:third]) - 1)
-    counts = {"works": dict(sorted(soak.done.items())), "full_disk": "tmpfs" if bench.full else "/dev/full"}
+    disk = "tmpfs" if bench.full else "/dev/full"
+    counts = {"works": dict(sorted(soak.done.items())), "presses": soak.presses, "full_disk": disk}
     series = {"mib": soak.memory, "malloc_mib": soak.in_use, "threads": soak.threads, "open_files": soak.open_files}
     judged = {"at_most": GROWTH} if minutes >= LEAST_MINUTES else {}
     return [

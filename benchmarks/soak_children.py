@@ -64,7 +64,7 @@ def left_threads(random: np.random.Generator, folder: Path) -> None:
 
     tasks = [
         lambda: model.predict(many),
-        lambda: endless().fit(X, np.arange(800) % 3),
+        lambda: endless(random).fit(X, np.arange(800) % 3),
         lambda: machine(random).fit(X, y),
     ]
     for task in tasks:

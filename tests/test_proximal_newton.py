@@ -1,5 +1,6 @@
 """The proximal Newton method: every formulation against the oracle, ways to solve systems, levels, limits, torch."""
 
+import gc
 import math
 import time
 from dataclasses import replace
@@ -16,7 +17,7 @@ from ordsvm.kernels import RBF, KernelMatrix, Laplacian, Linear, Polynomial, Pre
 from ordsvm.problem import Hinges
 from ordsvm.solvers import Control, recorder, solve
 from ordsvm.solvers.kernel.proof_time import ProofTime
-from ordsvm.solvers.kernel.proximal_newton import level, proximal_newton, stages
+from ordsvm.solvers.kernel.proximal_newton import level, newton_system, proximal_newton, stages
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from ordsvm.solvers.kernel.proximal_newton.stages import FIRST_WIDTH, LAST_SUBSAMPLE_WIDTH
@@ -187,6 +188,15 @@ def test_an_indefinite_matrix_ends_honestly():
     with pytest.warns(UserWarning, match="SVORIM"):
         model = SVORIM(kernel="precomputed", solver="proximal-newton", C=10.0, max_iter=200).fit(K, y)
     assert not model.result_.converged
+
+
+@pytest.mark.parametrize("large", [10, newton_system.LARGE], ids=["in blocks", "whole"])
+def test_a_callable_of_values_that_are_not_semidefinite_ends_with_its_gap(large, monkeypatch):
+    monkeypatch.setattr(newton_system, "LARGE", large)
+    X, y = random_data(5, n=120)
+    with pytest.warns(UserWarning, match="where a kernel is not positive semidefinite"):
+        model = SVOR(C=10.0, kernel=lambda A, B: np.tanh(3.0 * A @ B.T - 1.0), solver="proximal-newton").fit(X, y)
+    assert model.result_.status == "gap"
 
 
 # Limits and observers
@@ -427,6 +437,7 @@ def counts_of(monkeypatch, kind, options):
     with monkeypatch.context() as patch:
         patch.setattr(level.Nystroem, "__init__", approximated)
         patch.setattr(proximal_newton, "_products", produced)
+        patch.setattr(recorder, "LOOK_INTERVAL", 1e9)  # looks compute values too, the more the slower a fit is
         model = kind(C=2.0, gamma=0.5, tol=1e-6, solver=ProximalNewton(**options)).fit(X, y)
     assert model.result_.converged
     assert certify(model, X, y).relative_gap <= 1e-6
@@ -451,6 +462,22 @@ def products_alone(solver, libraries, run, n_threads, own=proximal_newton.Proxim
     """As for a matrix that no other problem is about."""
     run.matrix.shared = None
     return own(solver, libraries, run, n_threads)
+
+
+def test_one_problem_keeps_no_approximation_of_a_finished_level(monkeypatch):
+    """Though a sample without weight makes it one of those that share a matrix."""
+    monkeypatch.setattr(proximal_newton, "FIRST_LEVEL", 50)
+    alive, approximate = [], level.Nystroem.__init__
+
+    def counted(self, *arguments):
+        approximate(self, *arguments)
+        gc.collect()
+        alive.append(sum(isinstance(thing, level.Nystroem) for thing in gc.get_objects()))
+
+    monkeypatch.setattr(level.Nystroem, "__init__", counted)
+    X, y = random_data(3, n=250)
+    SVOR(C=2.0, gamma=0.5, solver=GRADIENTS).fit(X, y, np.arange(250) > 0)
+    assert alive == [1, 1]
 
 
 def test_where_memory_ends_shared_approximations_go(monkeypatch):

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import PredefinedSplit
 
 from ordsvm import SVC, SVOR, SVR, OrdinalSearchCV, _core, formulations
 from ordsvm.array_library import NumpyLibrary, torch_library
@@ -208,6 +210,15 @@ def test_a_system_that_breaks_down_takes_no_other_problem_along():
     assert sorted(found) == [(0, 0), (0, 2), (1, 0), (1, 2)]
 
 
+def test_an_infinite_threshold_proves_nothing():
+    """Of one class: the objective is 0, but no finite b attains it."""
+    X, _ = random_data(5, n=20)
+    problem = formulations.svc(np.ones(20), np.ones(20), Treatment.FREE)
+    folds = Folds([problem], [np.arange(20)])
+    assert folds.are_alike()
+    assert solve_side_by_side(NumpyLibrary(), RBF(0.5)(X, X), folds, C, 1e-3) == {}
+
+
 def test_which_kernels_are_near_each_other():
     assert are_near(RBF(0.1), RBF(0.158))
     assert are_near(Laplacian(0.2), Laplacian(0.1))
@@ -302,6 +313,8 @@ def test_problems_that_differ_are_left_to_others():
     assert folds_of(MAKE["svor"], y).are_alike()
     assert not Folds([MAKE["svor"](y), MAKE["svorim"](y)], [y, y]).are_alike()
     assert not folds_of(lambda y: formulations.svorex(y, 4, 1.0), y).are_alike()
+    ranks = [formulations.npsvor(each, 1, 0.1, 1.0, 1.0) for each in (y, y[y != 1])]
+    assert not Folds(ranks, [np.arange(60), np.flatnonzero(y != 1)]).are_alike()
 
 
 @pytest.mark.parametrize("model", [SVOR(), SVR(), SVC()], ids=lambda model: type(model).__name__)
@@ -326,6 +339,29 @@ def test_a_search_on_a_device_finds_what_that_on_the_cpu_does(model, monkeypatch
     )
     assert there.best_estimator_.result_.device == "torch:cpu"
     assert there.best_estimator_.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("device", [None, "torch:cpu"])
+def test_a_fold_of_one_class_fails_alone(device):
+    if device:
+        pytest.importorskip("torch")
+    X, y = random_data(5, n=60)
+    y = (y > 1).astype(int)
+    folds = PredefinedSplit(np.where(y == 1, 0, np.arange(60) // 2 % 3))  # what the first one trains on has no 1
+    search = OrdinalSearchCV(SVOR(gamma=0.5), {"C": [1.0, 10.0]}, cv=folds, device=device, refit=False)
+    with pytest.warns(FitFailedWarning, match="at least two classes"):
+        search.fit(X, y)
+    assert np.isnan(search.cv_results_["split0_test_score"]).all()
+    assert np.isfinite([search.cv_results_[f"split{i}_test_score"] for i in (1, 2)]).all()
+
+
+@pytest.mark.parametrize("device", [None, "torch:cpu"])
+def test_a_search_over_C_does_not_mind_that_of_the_machine(device):
+    if device:
+        pytest.importorskip("torch")
+    X, y = random_data(5, n=60)
+    search = OrdinalSearchCV(SVOR(C=0.0, gamma=0.5), {"C": [0.1, 1.0]}, cv=2, device=device).fit(X, y)
+    assert search.best_params_["C"] in (0.1, 1.0)
 
 
 def test_what_is_not_certified_is_trained_by_itself(monkeypatch):

@@ -55,7 +55,10 @@ def record(shared: int) -> list[Launch]:
 
     from ordsvm import SVOR, SVOREX, SVR, ProximalNewton
     from ordsvm.array_library import TorchLibrary
+    from ordsvm.formulations import svor
+    from ordsvm.kernels import RBF
     from ordsvm.kernels.products import fused
+    from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, solve_side_by_side
 
     seen: dict[str, Launch] = {}
     run = interpreter.InterpretedFunction.run
@@ -89,6 +92,8 @@ def record(shared: int) -> list[Launch]:
     for machine in (SVOR, SVOREX, SVR):
         solver = ProximalNewton(direct=1, rank=64, device="torch:cpu")
         machine(C=1.0, gamma=0.05, solver=solver).fit(X, y)
+    fold = Folds([svor(y, 3, 1.0)], [np.arange(60)])
+    solve_side_by_side(library, library.array(RBF(0.05)(X, X)), fold, np.array([1.0]), tol=1.0)
     return list(seen.values())
 
 

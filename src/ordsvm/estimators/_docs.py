@@ -148,8 +148,8 @@ LINEAR = (
     random_state : int, RandomState or None, default=None
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where products with X and sums over its rows are computed in training: "cuda" is a GPU (`pip install
-        "ordsvm[gpu]"`), "cuda:1" the second one, for dense arrays in memory; solver="auto" is "interior-point" then.
+        Where passes over the rows are made in training: "cuda" is a GPU (`pip install "ordsvm[gpu]"`), "cuda:1" the
+        second one, for dense arrays in memory; solver="auto" is "interior-point" then.
         "auto" is the CPU as yet. Prediction is the CPU's.
     n_iter_ : int
         Passes over the samples.

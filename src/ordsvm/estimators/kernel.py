@@ -241,7 +241,7 @@ class KernelMachine(Machine):
                 return Trained(kernel, [solve(task.problems[0], matrix, solver, control, starts[0])])
             one = partial(_solve_on, matrix, solver)
         else:
-            shared = SharedMatrix.of(kernel, samples, float(self.cache_size))
+            shared = SharedMatrix.of(kernel, samples, float(self.cache_size), len(task.problems))
             one = partial(shared.solve, solver)
             if self._goes_together(task, kernel, samples, control):
                 found = solve_together(task.problems, starts, shared, solver, control)

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ordsvm import _core
 from ordsvm._typing import Floats
@@ -68,9 +69,9 @@ class DeviceGrid:
             if before is not None and are_near(before._kernel, self._kernel):
                 before.solved(trains)  # which a job before this one has begun
                 self._starts = Starts(before._starts)
-            self._fits = [self._unit_fit(train) for train in trains]
+            self._fits = self._unit_fits(trains)
             tasks = [fit.task for fit in self._fits]
-            if any(len(task.problems) > 1 for task in tasks):
+            if not tasks or any(len(task.problems) > 1 for task in tasks):
                 return
             samples = [fit.X[fit.task.order, 0].astype(np.int64) for fit in self._fits]
             folds = Folds([task.problems[0] for task in tasks], samples)
@@ -100,10 +101,13 @@ class DeviceGrid:
             None if half_squares is None else NormRounding(library.host(half_squares), n_features),
         )
 
-    def _unit_fit(self, train: FoldSamples) -> Fit:
-        """At C = 1."""
-        fit = prepare(self._machine, train.X, train.y, train.weight)
-        return replace(fit, task=fit.task.times_C(1.0 / float(self._machine.C)))
+    def _unit_fits(self, trains: Sequence[FoldSamples]) -> list[Fit]:
+        """At C = 1; none where one of them is refused, as a fold of one class is: single fits then tell which."""
+        machine = clone(self._machine).set_params(C=1.0)
+        try:
+            return [prepare(machine, train.X, train.y, train.weight) for train in trains]
+        except ValueError:
+            return []
 
     def machine(self, fold: int, number: int, machine: Any) -> Any | None:
         """The trained machine of a fold and a number among the C; None where the method has not certified it.

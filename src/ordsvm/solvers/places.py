@@ -14,7 +14,7 @@ on 16 cores with AVX-512 / by ProximalNewton on an H200, tol = 1e-3, gamma = 1 /
     SVC, 123 features   C = 100      .007 / .044    .017 / .063    .064 / .078    .141 / .128
 
 With this rule the place that is taken needs at most 2.2 times the seconds of the other one in the table (california,
-2,000 samples, C = 100), and no GPU is waited for where the CPU would be done within 0.1 s. The number of features
+2,000 samples, C = 100), and no GPU is waited for where the CPU would be done within 0.06 s. The number of features
 changes neither side much, and the share of free samples, which does, is not known before.
 """
 

@@ -13,7 +13,6 @@ import triton.language as tl
 
 from ordsvm.array_library import Array
 
-LARGEST = 64  # rows of what is factored: two blocks
 BLOCK = 32  # a column for every thread of a warp
 TILE = 64
 

@@ -41,9 +41,11 @@ class SharedMatrix:
     matrix: KernelMatrix
 
     @classmethod
-    def of(cls, kernel: Kernel, samples: Any, cache_size: float) -> SharedMatrix:
+    def of(cls, kernel: Kernel, samples: Any, cache_size: float, n_problems: int) -> SharedMatrix:
+        """What a solver prepares for one problem is kept where others follow."""
         matrix = KernelMatrix.of(kernel, samples, cache_size)
-        matrix.shared = {}
+        if n_problems > 1:
+            matrix.shared = {}
         return cls(kernel, samples, cache_size, matrix)
 
     def solve(self, solver: Solver, problem: Problem, control: Control, start: Floats | None) -> Solution:

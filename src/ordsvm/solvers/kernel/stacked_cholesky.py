@@ -7,7 +7,7 @@ from __future__ import annotations
 from ordsvm.array_library import Array, ArrayLibrary
 
 BLOCK = 512
-LEAF = 64  # rows of what is factored at once
+LEAF = 64  # rows of what is factored at once: two blocks of fused_stacks.py
 
 
 class StackedCholesky:

@@ -6,7 +6,7 @@ Step      stacked_path.py; the systems of all problems are factored together, sc
           positive definite whatever W is, and has ones for samples without hinges.
 Starts    from nothing, or from iterates that the same folds and C had with a kernel nearby: stacked_start.py.
 Stops     a problem whose certificate passes; a C leaves when all of its folds have.
-Cost      n³/3 a problem and iteration, at the rate of products of matrices, or n·rank² (stacked_low_rank.py).
+Cost      n³/3 a problem and iteration, at the rate of products of matrices, or 2 n·rank² (stacked_low_rank.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Flags, Floats, Ints
-from ordsvm.array_library import Array, ArrayLibrary
+from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary
 from ordsvm.kernels.products.norm_rounding import ScoreRounding
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
@@ -70,10 +70,15 @@ class Folds(NamedTuple):
 
     def are_alike(self) -> bool:
         """Whether they have the same thresholds and columns, and a treatment that this method takes."""
-        first = self.problems[0]
-        same = all(p.treatment is first.treatment and p.n_thresholds == first.n_thresholds for p in self.problems)
+        first, member = self.problems[0], _member(self.problems[0])
+        same = all(p.treatment is first.treatment and np.array_equal(_member(p), member) for p in self.problems)
         used = [len(np.unique(problem.hinges.threshold)) for problem in self.problems]
         return same and first.treatment in TREATMENTS and set(used) == {first.n_thresholds}
+
+
+def _member(problem: Problem) -> Floats:
+    """Which columns of hinges are about which thresholds."""
+    return Columns.of(problem, np.arange(problem.n_samples), NumpyLibrary()).member
 
 
 class Batch:
@@ -216,7 +221,7 @@ class Batch:
             if not np.isfinite(score).all():
                 continue
             proof, error = self._certificate(problem, own, self._folds.samples[f], score)
-            if max(proof.relative_gap, proof.violation, error) <= self._tol:
+            if np.isfinite(proof.gap) and max(proof.relative_gap, proof.violation, error) <= self._tol:
                 self._found[f, int(live[c])] = Solved(self._solution(problem, own, proof, n_iter), score)
 
     def _certificate(self, problem: Problem, alpha: Floats, samples: Ints, score: Floats) -> tuple[Certificate, float]:

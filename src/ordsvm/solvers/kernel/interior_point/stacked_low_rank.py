@@ -18,7 +18,7 @@ from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.solvers.kernel.interior_point.kernel_system import FACTOR_ERROR
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 
-MOST_RANK = 0.3  # share of the samples; n·rank² is then half of n³/3
+MOST_RANK = 0.3  # share of the samples; products of 2 n·rank² are then half of n³/3
 BLOCK = 64
 OWN_REST = 0.05  # share of the largest rest, that a pivot has beside those before it
 LEAST_SEEN = 128  # columns from which on the rank is foretold

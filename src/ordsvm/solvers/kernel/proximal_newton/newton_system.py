@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.kernels.products.host import KernelProducts
 from ordsvm.solvers.kernel.proximal_newton.preconditioner import NotSemidefinite, Nystroem, Preconditioner
@@ -79,10 +77,10 @@ class NewtonSystem:
         matrix = self.products.part(self.free, self.free)
         self.library.add(matrix, self.low_rank, self.diagonal)
         if len(matrix) > LARGE:
-            try:
-                return StackedCholesky(self.library, matrix[None]).solve(right[None, :, None])[0, :, 0]
-            except np.linalg.LinAlgError:
-                raise NotSemidefinite from None
+            found = StackedCholesky(self.library, matrix[None]).solve(right[None, :, None])[0, :, 0]
+            if not math.isfinite(float(found.sum())):
+                raise NotSemidefinite
+            return found
         lower = self.library.cholesky(matrix)
         if lower is None:
             raise NotSemidefinite

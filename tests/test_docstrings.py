@@ -44,7 +44,7 @@ MODULES = (
 )
 
 # Error codes of numpydoc that are not required.
-FUSED = (".fused", ".fused_gradients", ".fused_passes", ".fused_square")  # with Triton, for a GPU
+FUSED = (".fused", ".fused_gradients", ".fused_passes", ".fused_square", ".fused_stacks")  # with Triton, for a GPU
 EVERYWHERE = {
     "ES01",  # an extended summary: one sentence is often all there is to say
 }

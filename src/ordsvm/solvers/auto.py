@@ -159,7 +159,7 @@ class Work(NamedTuple):
     n_samples   and whether they are sparse
     by_rank     whether samples of a rank have the same hinges but for their C, so that weights of features will do
                 where the kernel is linear
-    stiffness   its C, where that tells how long Block takes: places.py
+    stiffness   its C, where `device` is "auto" and C tells how long Block takes: places.py
     validates   whether validation samples are looked at on the way
     device      where a kernel machine is to train, as a user names it
     rows        what the rows of a linear machine are like; None before there are any
@@ -181,7 +181,7 @@ class Work(NamedTuple):
     def of(cls, problem: Problem, kernel: Kernel, samples: Any, **more: Any) -> Work:
         """The work of a kernel machine whose largest problem this is."""
         n_hinges, is_sparse = len(problem.hinges), sp.issparse(samples)
-        stiffness = stiffness_of(problem, kernel)
+        stiffness = stiffness_of(problem, kernel) if more.get("device") == "auto" else 1.0
         return cls(
             "kernel", kernel, problem.treatment, n_hinges, problem.n_samples, is_sparse, stiffness=stiffness, **more
         )

@@ -134,12 +134,18 @@ def test_solvers_of_the_cpu_have_no_device():
 
 def test_auto_places_large_problems_and_smaller_ones_at_large_C(monkeypatch):
     monkeypatch.setattr("ordsvm.solvers.auto.usable_device", lambda device: "cuda")
-    work = Work("kernel", RBF(0.5), n_hinges=5000, n_samples=FROM_SAMPLES, device="auto")
-    assert auto(work) == ProximalNewton(device="cuda")
-    assert auto(work._replace(n_samples=FROM_SAMPLES - 1)).name == "block"
-    assert auto(work._replace(n_samples=FROM_SAMPLES // 2, stiffness=100.0)) == ProximalNewton(device="cuda")
-    assert auto(work._replace(n_samples=FROM_SAMPLES // 3, stiffness=1e6)).name == "block"
-    assert auto(work._replace(n_samples=100, device="cuda")) == ProximalNewton(device="cuda")
+    there = ProximalNewton(device="cuda")
+    work = Work("kernel", RBF(0.5), n_hinges=FROM_SAMPLES, n_samples=FROM_SAMPLES, device="auto")
+    assert auto(work) == there
+    fewer = work._replace(n_samples=FROM_SAMPLES - 1)
+    assert auto(fewer).name == "block"
+    assert auto(fewer._replace(n_hinges=40_000)) == there
+    few = work._replace(n_samples=2_000, n_hinges=8_000)
+    assert [auto(few._replace(stiffness=C)).name for C in (1.0, 50.0)] == ["block", "block"]
+    assert auto(few._replace(stiffness=100.0)) == there
+    assert auto(few._replace(n_hinges=4_000, stiffness=1e6)).name == "block"
+    assert auto(few._replace(n_samples=1_999, n_hinges=100_000, stiffness=100.0)).name == "block"
+    assert auto(work._replace(n_samples=100, device="cuda")) == there
     assert auto(work._replace(device="cpu")).name == "block"
 
 

@@ -343,8 +343,8 @@ def _device_of(work: Work) -> str:
     if work.device != "auto":
         return device
     is_definite = work.kernel is None or work.kernel.positive_semidefinite
-    pays = is_definite and pays_on_gpu(work.n_samples, work.stiffness) and not _keeps_weights(work)
-    return device if pays and not isinstance(work.kernel, Custom) else "cpu"  # which may not take tensors
+    can = is_definite and not isinstance(work.kernel, Custom) and not _keeps_weights(work)  # a callable may be NumPy's
+    return device if can and pays_on_gpu(work.n_samples, work.n_hinges, work.stiffness) else "cpu"
 
 
 def _keeps_weights(work: Work) -> bool:

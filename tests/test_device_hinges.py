@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from ordsvm.array_library import TorchLibrary, torch_library
+from ordsvm import LinearNPSVOR, LinearSVOR
+from ordsvm.array_library import torch_library
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers.linear.device_hinges import DeviceHinges
 from ordsvm.solvers.linear.feature_task import FeatureTask, feature_core
+from tests.cases import N_RANKS, random_data
 
 pytest.importorskip("torch")
 N_ROWS, TILE, N_LABELS, N_COLUMNS = 60, 25, 4, 3
@@ -55,14 +57,13 @@ def step_of_both(core, device, direction, steps):
     none = np.zeros((len(scores), 0))
     core.begin(none, none, shifts, steps)
     device.begin(shifts, steps)
+    device.begin_sums()
     library = torch_library("torch:cpu")
     for first in range(0, scores.shape[1], TILE):
         rows = slice(first, first + TILE)
         expected = core.step_rows(scores[:, rows].T.copy(), changes[:, rows].T.copy(), first)
         tensors = [library.array(each[:, rows].copy()) for each in (scores, changes)]
-        device.step(*tensors, first)  # not counted, as where memory then ends
-        given, sums = device.step(*tensors, first)
-        device.sums_are(sums)
+        given = device.step(*tensors, first)
         found = np.concatenate([library.host(each) for each in given])
         np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
 
@@ -104,11 +105,14 @@ def test_digits_next_to_the_cap_survive():
         device.accept(0)
 
 
-def test_where_alpha_does_not_fit_a_sentence_says_so(monkeypatch):
-    def refuse(self, *shape):
-        raise self.out_of_memory("no memory")
+@pytest.mark.parametrize("machine", [LinearSVOR(), LinearNPSVOR()], ids=str)
+@pytest.mark.parametrize("part", [(DeviceHinges, "__init__"), (DeviceHinges, "begin"), (DeviceHinges, "beta")], ids=str)
+def test_where_memory_ends_a_sentence_says_what_alpha_takes(machine, part, monkeypatch):
+    def refuse(*given):
+        raise torch_library("torch:cpu").out_of_memory("no memory")
 
-    monkeypatch.setattr(TorchLibrary, "zeros", refuse)
-    task = FeatureTask(thresholds(np.random.default_rng(0)), np.zeros(9, dtype=np.int32))
-    with pytest.raises(MemoryError, match=r"too little memory for 9 samples: the dual variables of 3 hinges each"):
-        DeviceHinges(torch_library("torch:cpu"), task)
+    monkeypatch.setattr(*part, refuse)
+    X, y = random_data(4, n=90)
+    n_hinges = 2 * N_RANKS if isinstance(machine, LinearNPSVOR) else N_RANKS - 1
+    with pytest.raises(MemoryError, match=rf"memory for 90 samples: the dual variables of {n_hinges} hinges each"):
+        machine.set_params(device="torch:cpu").fit(X, y)

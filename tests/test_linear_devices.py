@@ -112,18 +112,22 @@ def test_of_a_pass_only_sums_come_back(monkeypatch):
     assert beta == 2 * len(X)
 
 
-def test_tiles_that_do_not_fit_into_memory_are_not_counted_twice(monkeypatch):
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_tiles_that_do_not_fit_into_memory_are_not_counted_twice(number, monkeypatch):
+    """Memory ends at this sum over the rows of a tile, when those before it are made."""
     X, y = random_data(4, n=90)
     expected = fitted(LinearSVC(), X, y, device=DEVICE, tol=1e-6)
-    product, refused = TorchLibrary.product, []
+    add_product, refused, calls = TorchLibrary.add_product, [], []
 
-    def short_of_memory(self, left, right, out=None):
-        if out is None and len(left) > 25:
-            refused.append(len(left))
+    def short_of_memory(self, out, left, right, factor=1.0):
+        n_rows = left.shape[1]
+        calls.append(n_rows)
+        if n_rows > 25 and calls.count(n_rows) == number:
+            refused.append(n_rows)
             raise self.out_of_memory("no memory")
-        return product(self, left, right, out)
+        add_product(self, out, left, right, factor)
 
-    monkeypatch.setattr(TorchLibrary, "product", short_of_memory)
+    monkeypatch.setattr(TorchLibrary, "add_product", short_of_memory)
     model = fitted(LinearSVC(), X, y, device=DEVICE, tol=1e-6)
     assert refused == [90, 45]
     assert model.n_iter_ == expected.n_iter_

@@ -36,18 +36,15 @@ class DeviceHinges:
         columns = np.arange(self.n_hinges) % self.n_columns
         self._vectors = 0 * columns if task.has_thresholds else columns
         self._accepted = np.zeros(self._vectors.max() + 1, dtype=np.int64)  # which of the two α, by weight vector
-        try:
-            self._table = library.array(np.stack([sign, offset, cap]))
-            self._labels = library.kept(task.labels)
-            self._weight = None if task.weight is None else library.array(task.weight)
-            self._targets = None if task.targets is None else library.array(task.targets)
-            self._alpha = library.zeros(2 * self.n_hinges, self.n_samples)
-        except library.out_of_memory as error:
-            raise _too_little_memory(library, self.n_samples, self.n_hinges) from error
+        self._table = library.array(np.stack([sign, offset, cap]))
+        self._labels = library.kept(task.labels)
+        self._weight = None if task.weight is None else library.array(task.weight)
+        self._targets = None if task.targets is None else library.array(task.targets)
+        self._alpha = library.zeros(2 * self.n_hinges, self.n_samples)
 
     def begin(self, thresholds: Floats, steps: Floats) -> None:
-        """A pass: sums are 0. `thresholds` and how a full step changes them: (2, n_thresholds); `steps` of every weight
-        vector: see Path.step."""
+        """A pass. `thresholds` and how a full step changes them: (2, n_thresholds); `steps` of every weight vector: see
+        Path.step."""
         library, own = self._library, steps[self._vectors]
         centres = own[:, 3] > 0.0
         length, old_tau, tau, centre = library.array(np.ascontiguousarray(own.T)[:, :, None])
@@ -57,11 +54,13 @@ class DeviceHinges:
         self._shifts = library.array(np.ascontiguousarray(shifts)[:, :, None])
         places = self._places()
         self._from, self._to = (library.index(which) for which in (places, (places + self.n_hinges) % len(self._alpha)))
-        self._sums = library.zeros(N_SUMS, self.n_hinges)
 
-    def step(self, scores: Array, changes: Array, first: int) -> tuple[Given, Array]:
-        """The steps of rows from `first` on, whose scores and changes are (n_vectors, n_rows): what every column gives,
-        and the sums of the pass with theirs, which `sums_are` takes."""
+    def begin_sums(self) -> None:
+        self._sums = self._library.zeros(N_SUMS, self.n_hinges)
+
+    def step(self, scores: Array, changes: Array, first: int) -> Given:
+        """The steps of rows from `first` on, whose scores and changes are (n_vectors, n_rows): what every column gives.
+        Their sums are added to those of the pass."""
         rows = slice(first, first + scores.shape[1])
         hinges = self._hinges(rows)
         slope = hinges.sign * (self._of_each(scores) - self._shifts[0]) - hinges.offset
@@ -72,10 +71,8 @@ class DeviceHinges:
         if self._has_two:
             given = self._of_columns(given, self._beta(hinges, kept))
             sums[1] = self._linear_part(hinges, given.beta)
-        return given, self._with(sums)
-
-    def sums_are(self, sums: Array) -> None:
-        self._sums = sums
+        self._sums = self._with(sums)
+        return given
 
     def sums_later(self) -> Callable[[], list[float]]:
         """The sums of the pass so far; what it returns waits for them."""
@@ -146,7 +143,10 @@ class DeviceHinges:
         return self._library.join([before + sums[:-1], largest])
 
 
-def _too_little_memory(library: TorchLibrary, n_samples: int, n_hinges: int) -> MemoryError:
+def too_little_memory(library: TorchLibrary, task: FeatureTask) -> MemoryError:
+    """With what α takes."""
+    *_, second_cap = hinge_tables(task.table)
+    n_samples, n_hinges = len(task.labels), len(second_cap) * (1 + int(np.any(second_cap > 0.0)))
     free = library.free_memory()
     known = "" if math.isnan(free) else f", and {free / 2**30:.2g} GB are free"
     return MemoryError(

@@ -45,10 +45,16 @@ class DeviceSystem:
     def begin(self, weights: Floats, change: Floats, thresholds: Floats, steps: Floats) -> None:
         self.hinges.begin(thresholds, steps)
         self._both = self.library.array(np.vstack([weights, change]).T)
-        self._sums = [_Sums(self.library, weights.shape[1], self.n_thresholds) for _ in weights]
+        self._begin_sums()
+
+    def _begin_sums(self) -> None:
+        n_weights, both = self._both.shape
+        self._sums = [_Sums(self.library, n_weights, self.n_thresholds) for _ in range(both // 2)]
+        self.hinges.begin_sums()
 
     def add(self, block: _core.RowBlock, first: int, watch: _core.LinearWatch) -> bool:
-        """All rows, in tiles of its own. Where `watch` is asked, a GPU is at most one of them behind."""
+        """All rows, in tiles of its own, and from the first one again where one does not fit into memory: some of its
+        sums are made then. Where `watch` is asked, a GPU is at most one tile behind."""
         begin, last_is_done = 0, self.hinges.sums_later()
         while begin < self.n_samples:
             if watch.report(0, 0):
@@ -59,6 +65,8 @@ class DeviceSystem:
                     self._add_tile(begin, end)
             except self.library.out_of_memory as error:
                 self._tile = self.library.less_than(end - begin, error)
+                self._begin_sums()
+                begin, last_is_done = 0, self.hinges.sums_later()
                 continue
             is_done = self.hinges.sums_later()
             last_is_done()
@@ -66,16 +74,14 @@ class DeviceSystem:
         return True
 
     def _add_tile(self, begin: int, end: int) -> None:
-        """Memory for all that is as long as the tile is taken before anything is added."""
         tile, n_vectors = self._extended(begin, end), len(self._sums)
         scores = self._both.T @ tile.T
-        given, sums = self.hinges.step(scores[:n_vectors], scores[n_vectors:], begin)
+        given = self.hinges.step(scores[:n_vectors], scores[n_vectors:], begin)
         parts = [self._part(given, vector) for vector in range(n_vectors)]
         scaled = None
         for own, part in zip(self._sums, parts, strict=True):
             scaled = self.library.product(tile, part.weight[:, None], scaled)
             own.add(tile, scaled, part)
-        self.hinges.sums_are(sums)
 
     def _extended(self, begin: int, end: int) -> Array:
         """Rows in float64, with a 1 where there is an intercept."""

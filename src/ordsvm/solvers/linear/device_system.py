@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.data.rows import RowsInMemory
 from ordsvm.solvers.linear.device_hinges import DeviceHinges
 from ordsvm.solvers.linear.feature_system import Point, System
 from ordsvm.solvers.linear.feature_task import FeatureTask
@@ -145,3 +147,16 @@ class _Sums:
         beta, pull, push = extra[:, m:].T
         point = Point(beta, 0.0 - columns[1])
         return System(whole, point, np.append(pull, -columns[2]), np.append(push, -columns[3]), *hinges)
+
+
+def system_on(library: TorchLibrary, source: Any, task: FeatureTask) -> Any:
+    """That of a device, if it can take these rows."""
+    if not isinstance(source, RowsInMemory) or sp.issparse(source.X):
+        raise ValueError(f"device={library.name!r} needs a dense array in memory: give X.toarray(), or device='cpu'.")
+    n_features = source.X.shape[1]
+    if task.n_vectors * n_features**2 > MOST_NUMBERS:
+        raise ValueError(
+            f"device={library.name!r} is for systems of few features, and there are {n_features:,} for each of "
+            f"{task.n_vectors} weight vectors: give device='cpu'."
+        )
+    return DeviceSystem(library, source.X, task)

@@ -23,11 +23,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.array_library import TorchLibrary, torch_library
+from ordsvm.array_library import torch_library
 from ordsvm.data.rows import RowsInMemory
 from ordsvm.devices import check_device, usable_device
 from ordsvm.problem import Certificate
@@ -36,7 +35,7 @@ from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.central_path import Path
 from ordsvm.solvers.linear.device_hinges import too_little_memory
-from ordsvm.solvers.linear.device_system import MOST_NUMBERS, DeviceSystem
+from ordsvm.solvers.linear.device_system import system_on
 from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
 from ordsvm.solvers.linear.feature_system import Point, System
 from ordsvm.solvers.linear.feature_task import (
@@ -317,27 +316,13 @@ def solve_by_features(
     if device != "cpu":
         library = torch_library(device)
         try:
-            core = device_core(rows, task, library)
+            core = system_on(library, rows.source, task)
             return FeatureNewton(rows, task, control, started, core, library.name).run(biases, near)
         except library.out_of_memory as error:
             raise too_little_memory(library, task) from error
     if rows.source.n_features + int(task.appends_one) >= WIDE and isinstance(rows.source, RowsInMemory):
         core = wide_core(rows.source.X, task, control)
     return FeatureNewton(rows, task, control, started, core).run(biases, near)
-
-
-def device_core(rows: FeatureRows, task: FeatureTask, library: TorchLibrary) -> Any:
-    """A system whose sums are computed on a device."""
-    device = library.name
-    if not isinstance(rows.source, RowsInMemory) or sp.issparse(rows.source.X):
-        raise ValueError(f"device={device!r} needs a dense array in memory: give X.toarray(), or device='cpu'.")
-    X = rows.source.X
-    if task.n_vectors * X.shape[1] ** 2 > MOST_NUMBERS:
-        raise ValueError(
-            f"device={device!r} is for systems of few features, and there are {X.shape[1]:,} for each of "
-            f"{task.n_vectors} weight vectors: give device='cpu'."
-        )
-    return DeviceSystem(library, X, task)
 
 
 def wide_core(X: Any, task: FeatureTask, control: Control) -> Any:

@@ -24,15 +24,11 @@ from ordsvm import (
     NystroemSVOR,
     OrdinalSearchCV,
     ProximalNewton,
-    formulations,
     load,
     save,
 )
 from ordsvm.devices import usable_device
-from ordsvm.kernels import RBF, Linear, Precomputed
-from ordsvm.problem import Treatment
-from ordsvm.solvers.auto import Work, auto
-from ordsvm.solvers.places import FROM_SAMPLES, stiffness_of
+from ordsvm.kernels import RBF, Precomputed
 from tests.cases import random_data
 
 MODELS = [SVOR(), SVORIM(), SVOREX(), SVC(), SVC(multi_class="ovr"), NPSVOR(), SVR()]
@@ -130,33 +126,6 @@ def test_solvers_of_the_cpu_have_no_device():
     assert SVOR(device="auto", solver="block").fit(X, y).result_.solver == "block"
     with pytest.raises(ValueError, match="positive semidefinite"):
         SVOR(device=DEVICE, kernel="sigmoid").fit(X, y)
-
-
-def test_auto_places_large_problems_and_smaller_ones_at_large_C(monkeypatch):
-    monkeypatch.setattr("ordsvm.solvers.auto.usable_device", lambda device: "cuda")
-    there = ProximalNewton(device="cuda")
-    work = Work("kernel", RBF(0.5), n_hinges=FROM_SAMPLES, n_samples=FROM_SAMPLES, device="auto")
-    assert auto(work) == there
-    fewer = work._replace(n_samples=FROM_SAMPLES - 1)
-    assert auto(fewer).name == "block"
-    assert auto(fewer._replace(n_hinges=40_000)) == there
-    few = work._replace(n_samples=2_000, n_hinges=8_000)
-    assert [auto(few._replace(stiffness=C)).name for C in (1.0, 50.0)] == ["block", "block"]
-    assert auto(few._replace(stiffness=100.0)) == there
-    assert auto(few._replace(n_hinges=4_000, stiffness=1e6)).name == "block"
-    assert auto(few._replace(n_samples=1_999, n_hinges=100_000, stiffness=100.0)).name == "block"
-    assert auto(work._replace(n_samples=100, device="cuda")) == there
-    assert auto(work._replace(device="cpu")).name == "block"
-
-
-def test_stiffness_is_that_of_C_in_units_of_the_margins():
-    y = np.arange(40) % 4
-    assert stiffness_of(formulations.svor(y, 4, 50.0), RBF(0.5)) == 50.0
-    assert stiffness_of(formulations.svor(y, 4, 50.0), Linear()) == 1.0
-    targets = np.where(y > 1, 1e4, -1e4)
-    regression = formulations.svr(targets, 0.1, np.full(40, 50.0), Treatment.FREE)
-    assert stiffness_of(regression, RBF(0.5)) == pytest.approx(0.005, rel=1e-3)
-    assert stiffness_of(formulations.svor(np.zeros(0, dtype=int), 4, 50.0), RBF(0.5)) == 1.0
 
 
 @pytest.mark.parametrize("parameters", [{"device": "auto"}, {"solver": ProximalNewton(device="auto")}], ids=str)

@@ -43,8 +43,9 @@ MODULES = (
     "ordsvm.text",
 )
 
-# Error codes of numpydoc that are not required.
 FUSED = (".fused", ".fused_gradients", ".fused_passes", ".fused_square", ".fused_stacks")  # with Triton, for a GPU
+
+# Error codes of numpydoc that are not required.
 EVERYWHERE = {
     "ES01",  # an extended summary: one sentence is often all there is to say
 }

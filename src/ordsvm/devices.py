@@ -5,6 +5,7 @@ torch is imported here, and by the modules that compute with it, only where a de
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import warnings
@@ -186,3 +187,12 @@ def beside(values: Any, tensor: Any) -> Any:
     """Numbers as a tensor on the device of another one; what are no numbers, as they are."""
     values = np.asarray(values)
     return sys.modules["torch"].as_tensor(values, device=tensor.device) if values.dtype.kind in "biuf" else values
+
+
+def too_little_memory(device: str, free: float, n_samples: int, need: str) -> MemoryError:
+    """For a fit that does not fit; `free`: bytes, NaN where they are not known."""
+    known = "" if math.isnan(free) else f", and {free / 2**30:.2g} GB are free"
+    return MemoryError(
+        f"device={device!r} has too little memory for {n_samples:,} samples: {need}{known}. Train on fewer samples, on "
+        "another device, or with device='cpu'."
+    )

@@ -178,13 +178,11 @@ class Work(NamedTuple):
     rows: LinearRows | None = None
 
     @classmethod
-    def of(cls, problem: Problem, kernel: Kernel, samples: Any, **more: Any) -> Work:
+    def of(cls, problem: Problem, kernel: Kernel, samples: Any, device: str = "cpu", **more: Any) -> Work:
         """The work of a kernel machine whose largest problem this is."""
         n_hinges, is_sparse = len(problem.hinges), sp.issparse(samples)
-        stiffness = stiffness_of(problem, kernel) if more.get("device") == "auto" else 1.0
-        return cls(
-            "kernel", kernel, problem.treatment, n_hinges, problem.n_samples, is_sparse, stiffness=stiffness, **more
-        )
+        more |= {"device": device, "stiffness": stiffness_of(problem, kernel) if device == "auto" else 1.0}
+        return cls("kernel", kernel, problem.treatment, n_hinges, problem.n_samples, is_sparse, **more)
 
 
 def is_auto(solver: object) -> bool:

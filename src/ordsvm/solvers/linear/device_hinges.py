@@ -7,13 +7,13 @@ column, a second one for each, whose cap is 0 where there is none. Labels, weigh
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from ordsvm._typing import Floats
 from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.devices import too_little_memory
 from ordsvm.solvers.linear.feature_system import hinge_tables
 from ordsvm.solvers.linear.feature_task import FeatureTask
 from ordsvm.solvers.linear.hinge_steps import LEAST_CAP, Given, Hinges, Steps, step_hinges, step_squared_hinges
@@ -26,17 +26,14 @@ class DeviceHinges:
 
     def __init__(self, library: TorchLibrary, task: FeatureTask) -> None:
         self._library, self._squared = library, task.squared
-        sign, offset, cap, second_offset, second_cap = hinge_tables(task.table)
-        self.n_samples, self.n_columns = len(task.labels), len(sign)
-        self._has_two = bool(np.any(second_cap > 0.0))
-        if self._has_two:
-            sign = np.vstack([sign, -np.ones_like(sign)])
-            offset, cap = np.vstack([offset, second_offset]), np.vstack([cap, second_cap])
-        self.n_hinges = len(sign)  # of a row
+        table = _table(task)
+        self.n_samples, self.n_columns = len(task.labels), task.n_columns
+        self.n_hinges = table.shape[1]  # of a row
+        self._has_two = self.n_hinges > self.n_columns
         columns = np.arange(self.n_hinges) % self.n_columns
         self._vectors = 0 * columns if task.has_thresholds else columns
         self._accepted = np.zeros(self._vectors.max() + 1, dtype=np.int64)  # which of the two α, by weight vector
-        self._table = library.array(np.stack([sign, offset, cap]))
+        self._table = library.array(table)
         self._labels = library.kept(task.labels)
         self._weight = None if task.weight is None else library.array(task.weight)
         self._targets = None if task.targets is None else library.array(task.targets)
@@ -143,14 +140,18 @@ class DeviceHinges:
         return self._library.join([before + sums[:-1], largest])
 
 
-def too_little_memory(library: TorchLibrary, task: FeatureTask) -> MemoryError:
+def no_memory(library: TorchLibrary, task: FeatureTask) -> MemoryError:
     """With what α takes."""
-    *_, second_cap = hinge_tables(task.table)
-    n_samples, n_hinges = len(task.labels), len(second_cap) * (1 + int(np.any(second_cap > 0.0)))
-    free = library.free_memory()
-    known = "" if math.isnan(free) else f", and {free / 2**30:.2g} GB are free"
-    return MemoryError(
-        f"device={library.name!r} has too little memory for {n_samples:,} samples: the dual variables of {n_hinges} "
-        f"hinges each take {16.0 * n_samples * n_hinges / 2**30:.2g} GB{known}. Train on fewer samples, on another "
-        "device, or with device='cpu'."
-    )
+    n_samples, (_, n_hinges, _) = len(task.labels), _table(task).shape
+    need = 16.0 * n_samples * n_hinges / 2**30
+    alpha = f"the dual variables of {n_hinges} hinges each take {need:.2g} GB"
+    return too_little_memory(library.name, library.free_memory(), n_samples, alpha)
+
+
+def _table(task: FeatureTask) -> Floats:
+    """Signs, offsets and caps, (3, n_hinges, n_labels): the second hinges follow the first ones."""
+    sign, offset, cap, second_offset, second_cap = hinge_tables(task.table)
+    first = np.stack([sign, offset, cap])
+    if not np.any(second_cap > 0.0):
+        return first
+    return np.concatenate([first, np.stack([-np.ones_like(sign), second_offset, second_cap])], axis=1)

@@ -42,6 +42,11 @@ class FeatureTask:
         return self.table.n_lanes if isinstance(self.table, LaneTable) else 1
 
     @property
+    def n_columns(self) -> int:
+        """Weight vectors, or the thresholds of the only one."""
+        return self.n_thresholds or self.n_vectors
+
+    @property
     def appends_one(self) -> bool:
         """Whether rows get a 1, for an intercept."""
         return self.intercept and not self.has_thresholds

@@ -34,7 +34,7 @@ from ordsvm.result import Progress
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.central_path import Path
-from ordsvm.solvers.linear.device_hinges import too_little_memory
+from ordsvm.solvers.linear.device_hinges import no_memory
 from ordsvm.solvers.linear.device_system import system_on
 from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
 from ordsvm.solvers.linear.feature_system import Point, System
@@ -319,7 +319,7 @@ def solve_by_features(
             core = system_on(library, rows.source, task)
             return FeatureNewton(rows, task, control, started, core, library.name).run(biases, near)
         except library.out_of_memory as error:
-            raise too_little_memory(library, task) from error
+            raise no_memory(library, task) from error
     if rows.source.n_features + int(task.appends_one) >= WIDE and isinstance(rows.source, RowsInMemory):
         core = wide_core(rows.source.X, task, control)
     return FeatureNewton(rows, task, control, started, core).run(biases, near)

@@ -24,7 +24,7 @@ from ordsvm import _core
 from ordsvm._typing import Ints
 from ordsvm.array_library import ArrayLibrary, NumpyLibrary, TorchLibrary, torch_libraries
 from ordsvm.checks import check_count, check_seed_number, usable_threads
-from ordsvm.devices import check_device, usable_device
+from ordsvm.devices import check_device, too_little_memory, usable_device
 from ordsvm.kernels.matrix import KernelMatrix
 from ordsvm.kernels.products.device_matrix import DeviceMatrix
 from ordsvm.kernels.products.divided import divided_products
@@ -333,13 +333,8 @@ def _products(
 def _too_little_memory(device: str, problem: Problem, library: ArrayLibrary) -> MemoryError:
     """With what a fit needs at the least, beside the samples."""
     n, per_sample = problem.n_samples, max(1, -(-len(problem.hinges) // max(1, problem.n_samples)))
-    free = library.free_memory()
-    known = "" if math.isnan(free) else f", and {free / 2**30:.2g} GB are free"
-    return MemoryError(
-        f"device={device!r} has too little memory for {n:,} samples: beside these it needs about "
-        f"{8.0 * n * (12 * per_sample + LEAST_RANK) / 2**30:.2g} GB{known}. Train on fewer samples, on another device, "
-        "or with device='cpu'."
-    )
+    need = 8.0 * n * (12 * per_sample + LEAST_RANK) / 2**30
+    return too_little_memory(device, library.free_memory(), n, f"beside these it needs about {need:.2g} GB")
 
 
 def _never() -> None:

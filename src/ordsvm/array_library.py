@@ -76,6 +76,9 @@ class ArrayLibrary(Protocol):
     def add_product(self, out: Array, left: Array, right: Array, factor: float = 1.0) -> None:
         """out += factor · left @ right, of matrices or stacks of them."""
 
+    def matmul(self, left: Array, right: Array, out: Array | None = None) -> Array:
+        """left @ right of stacks of matrices, into another array where one is given."""
+
     def product(self, left: Array, right: Array, out: Array | None = None) -> Array:
         """Element by element, into an array where one is given."""
 
@@ -175,6 +178,9 @@ class NumpyLibrary:
 
     def add_product(self, out: Array, left: Array, right: Array, factor: float = 1.0) -> None:
         out += factor * (left @ right)
+
+    def matmul(self, left: Array, right: Array, out: Array | None = None) -> Array:
+        return np.matmul(left, right, out=out)
 
     def product(self, left: Array, right: Array, out: Array | None = None) -> Array:
         return np.multiply(left, right, out=out)
@@ -338,6 +344,9 @@ class TorchLibrary:
     def add_product(self, out: Array, left: Array, right: Array, factor: float = 1.0) -> None:
         (out.addmm_ if out.ndim == 2 else out.baddbmm_)(left, right, alpha=factor)
 
+    def matmul(self, left: Array, right: Array, out: Array | None = None) -> Array:
+        return self._torch.bmm(left, right, out=out)  # the operator takes the host twice as long
+
     def product(self, left: Array, right: Array, out: Array | None = None) -> Array:
         return self._torch.mul(left, right, out=out)
 
@@ -389,14 +398,14 @@ class TorchLibrary:
         size = -(-len(lower) // BLOCKS_OF_LOWER)
         padded = self.eye(size * BLOCKS_OF_LOWER)
         padded[: len(lower), : len(lower)] = lower
-        found = self.inverse_of_lower(_diagonal_blocks(padded, size).contiguous())
-        while len(found) > 1:
-            first, second, size = found[0::2], found[1::2], found.shape[-1]
-            below = _diagonal_blocks(padded, 2 * size)[:, size:, :size]
-            found = self.zeros(len(first), 2 * size, 2 * size)
-            found[:, :size, :size], found[:, size:, size:] = first, second
-            found[:, size:, :size] = -(second @ (below @ first))
-        return found[0, : len(lower), : len(lower)].contiguous()
+        found = self.zeros(*padded.shape)
+        _diagonal_blocks(found, size)[...] = self.inverse_of_lower(_diagonal_blocks(padded, size).contiguous())
+        while size < len(padded):
+            pairs, below = (_diagonal_blocks(each, 2 * size) for each in (found, padded))
+            through = self.matmul(below[:, size:, :size], pairs[:, :size, :size])
+            self.add_product(pairs[:, size:, :size], pairs[:, size:, size:], through, -1.0)
+            size *= 2
+        return found[: len(lower), : len(lower)]
 
     def solve_factored(self, lower: Array, right: Array) -> Array:
         if right.ndim == 1:

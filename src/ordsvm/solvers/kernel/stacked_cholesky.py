@@ -4,6 +4,8 @@ substitutes at a far lower one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ordsvm.array_library import Array, ArrayLibrary
 
 BLOCK = 512
@@ -11,52 +13,68 @@ LEAF = 64  # rows of what is factored at once: two blocks of fused_stacks.py
 
 
 class StackedCholesky:
-    """LL' = A for every A of a stack (p, n, n), which is overwritten by L; NaN where one has none. Nothing above the
-    diagonal is read."""
+    """LL' = A for every A of a stack (p, n, n), which is overwritten by L but for the blocks on its diagonal; NaN where
+    one has none. Nothing above the diagonal is read. `inverses`: L⁻¹ for a stack of such blocks, which may be
+    overwritten."""
 
-    def __init__(self, library: ArrayLibrary, matrices: Array, block: int = BLOCK, leaf: int = LEAF) -> None:
-        self._library, self._lower, self._inverses = library, matrices, []
+    def __init__(
+        self,
+        library: ArrayLibrary,
+        matrices: Array,
+        block: int = BLOCK,
+        leaf: int = LEAF,
+        inverses: Callable[[Array], Array] | None = None,
+    ) -> None:
+        self._library = library
         n = matrices.shape[-1]
         self._parts = [slice(i, min(i + block, n)) for i in range(0, n, block)]
+        self._inverses: list[Array] = []
+        self._below: list[Array] = []  # the blocks on the diagonal
         for part in self._parts:
-            before, below = slice(0, part.start), slice(part.stop, n)
+            here = matrices[:, :, part]
             if part.start:
-                from_here = slice(part.start, n)
-                left, right = matrices[:, from_here, before], _transposed(matrices[:, part, before])
-                library.add_product(matrices[:, from_here, part], left, right, -1.0)
-            inverse = _inverse_of_factor(library, matrices[:, part, part], leaf)
-            self._inverses.append(inverse)
+                before = matrices[:, part.start :, : part.start]
+                own = before[:, : part.stop - part.start]
+                library.add_product(here[:, part.start :], before, _transposed(own), -1.0)
+            diagonal, below = here[:, part], here[:, part.stop :]
+            inverse = inverses_of_factors(library, diagonal, leaf) if inverses is None else inverses(diagonal)
             if part.stop < n:
-                matrices[:, below, part] = matrices[:, below, part] @ _transposed(inverse)
+                below[...] = library.matmul(below, _transposed(inverse))
+            self._inverses.append(inverse)
+            self._below.append(below)
 
     def solve(self, right: Array) -> Array:
         """X of AX = right for stacks (p, n, k)."""
-        library, x = self._library, 1.0 * right
-        for part, inverse in zip(self._parts, self._inverses, strict=True):
-            x[:, part] = inverse @ x[:, part]
-            library.add_product(x[:, part.stop :], self._lower[:, part.stop :, part], x[:, part], -1.0)
-        for part, inverse in zip(reversed(self._parts), reversed(self._inverses), strict=True):
-            library.add_product(x[:, part], _transposed(self._lower[:, part.stop :, part]), x[:, part.stop :], -1.0)
-            x[:, part] = _transposed(inverse) @ x[:, part]
+        library = self._library
+        x, y = 1.0 * right, 0.0 * right
+        each = list(zip(self._parts, self._inverses, self._below, strict=True))
+        for part, inverse, below in each:
+            library.matmul(inverse, x[:, part], y[:, part])
+            if below.shape[1]:
+                library.add_product(x[:, part.stop :], below, y[:, part], -1.0)
+        for part, inverse, below in reversed(each):
+            if below.shape[1]:
+                library.add_product(y[:, part], _transposed(below), x[:, part.stop :], -1.0)
+            library.matmul(_transposed(inverse), y[:, part], x[:, part])
         return x
 
 
 def inverse_of_factor(library: ArrayLibrary, matrix: Array) -> Array:
-    """L⁻¹ for A = LL', of which nothing above the diagonal is read and which may be overwritten; NaN in it where A is
-    not positive definite, which is not waited for."""
-    if library.fuses:
-        return _inverse_of_factor(library, matrix[None], LEAF)[0]
+    """L⁻¹ for A = LL', of which nothing above the diagonal is read; NaN in it where A is not positive definite, which
+    is not waited for."""
     return library.inverse_of_lower(library.cholesky_or_nan(matrix[None])[0])
 
 
-def _inverse_of_factor(library: ArrayLibrary, matrices: Array, leaf: int) -> Array:
-    """L⁻¹ of every matrix."""
+def inverses_of_factors(library: ArrayLibrary, matrices: Array, leaf: int = LEAF) -> Array:
+    """The same for every matrix of a stack, which may be overwritten."""
+    if library.fuses and len(matrices) == 1:
+        return inverse_of_factor(library, matrices[0])[None]
     inverse = library.zeros(*matrices.shape)
-    _invert_factor(library, matrices, inverse, leaf)
+    invert_factors(library, matrices, inverse, leaf)
     return inverse
 
 
-def _invert_factor(library: ArrayLibrary, matrices: Array, inverse: Array, leaf: int) -> None:
+def invert_factors(library: ArrayLibrary, matrices: Array, inverse: Array, leaf: int = LEAF) -> None:
     """By those of two parts, and products, into an array of 0; the second part of the matrices is overwritten."""
     n = matrices.shape[-1]
     if n <= leaf:
@@ -64,19 +82,19 @@ def _invert_factor(library: ArrayLibrary, matrices: Array, inverse: Array, leaf:
         return
     half = leaf * (-(-n // leaf) // 2)
     first, second = inverse[:, :half, :half], inverse[:, half:, half:]
-    _invert_factor(library, matrices[:, :half, :half], first, leaf)
-    below = matrices[:, half:, :half] @ _transposed(first)
+    invert_factors(library, matrices[:, :half, :half], first, leaf)
+    below = library.matmul(matrices[:, half:, :half], _transposed(first))
     rest = matrices[:, half:, half:]
     library.add_product(rest, below, _transposed(below), -1.0)
-    _invert_factor(library, rest, second, leaf)
-    library.add_product(inverse[:, half:, :half], second, below @ first, -1.0)
+    invert_factors(library, rest, second, leaf)
+    library.add_product(inverse[:, half:, :half], second, library.matmul(below, first), -1.0)
 
 
 def _invert_leaf(library: ArrayLibrary, matrices: Array, inverse: Array) -> None:
     if library.fuses:
-        from ordsvm.solvers.kernel.fused_stacks import invert_factors
+        from ordsvm.solvers.kernel import fused_stacks
 
-        invert_factors(matrices, inverse)
+        fused_stacks.invert_factors(matrices, inverse)
     else:
         inverse[...] = library.inverse_of_lower(library.cholesky_or_nan(matrices))
 

@@ -44,7 +44,7 @@ def linear(measure: Any) -> Row:
         f"LinearSVOR on {n:,} rows of {N_FEATURES} columns: seconds",
         seconds,
         at_most=10.0,
-        explanation="Not profiled. X crosses to the device once a fit, and of an iteration only sums come back.",
+        explanation="X crosses to the device once a fit, and of an iteration only sums come back.",
         solver_seconds=result.seconds,
         iterations=result.n_iter,
         status=result.status,

@@ -45,11 +45,12 @@ def test_stiffness_is_that_of_C_in_units_of_the_margins():
 
 def test_the_rule_in_the_cases_that_were_measured():
     rows = json.loads(RESULTS.read_text())["rows"]
-    cases = next(row["seconds"] for row in rows if row["claim"].startswith('device="auto"'))
-    worst = 1.0
+    measured = next(row for row in rows if row["claim"].startswith('device="auto"'))
+    cases, worst = measured["seconds"], 1.0
     for case, seconds in cases.items():
         name, n, C = case.replace(",", "").split()
         is_there = pays_on_gpu(int(n), HINGES[name] * int(n), float(C.removeprefix("C=")))
         worst = max(worst, seconds["device" if is_there else "cpu"] / min(seconds["cpu"], seconds["device"]))
     assert len(cases) == 24
-    assert worst == pytest.approx(1.2, abs=0.05)
+    assert worst == pytest.approx(measured["figure"], rel=1e-3)
+    assert worst < 1.5

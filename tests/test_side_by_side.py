@@ -127,9 +127,9 @@ def factors(monkeypatch):
     sizes = []
     init = StackedCholesky.__init__
 
-    def counted(self, library, matrices, **options):
+    def counted(self, library, matrices, *options):
         sizes.extend([matrices.shape[-1]] * matrices.shape[0])
-        init(self, library, matrices, **options)
+        init(self, library, matrices, *options)
 
     monkeypatch.setattr(StackedCholesky, "__init__", counted)
     return sizes

@@ -220,7 +220,7 @@ def auto(work: Work) -> Any:
     or GCD.
 
     On a GPU: ProximalNewton; where device="auto" leaves the place open too, places.py has the rule. For linear machines
-    LinearInteriorPoint; "auto" leaves them to the CPU, since no GPU has been measured with it.
+    LinearInteriorPoint; "auto" leaves them to the CPU, beside which no GPU has been measured.
 
     The sigmoid is not positive semidefinite, so the answer depends on the way there, and that of SMO is the one of
     other programs. Rows of sparse data with thousands of features are made by all threads, and those of a callable
@@ -324,7 +324,7 @@ def last_resort(work: Work) -> type[InteriorPoint] | None:
 def placed(solver: Any, device: str, kind: type[ProximalNewton] | type[LinearInteriorPoint]) -> Any:
     """A solver that a user has chosen, on the device that the user has chosen: that of `kind`, ProximalNewton of kernel
     machines and LinearInteriorPoint of linear ones, has one, unless its own options name another. The others run on
-    the CPU, which device="auto" leaves them to, and LinearInteriorPoint too: no GPU has been measured with it."""
+    the CPU, which device="auto" leaves them to, and LinearInteriorPoint too, beside which no GPU has been measured."""
     if isinstance(solver, kind) and (kind is ProximalNewton or device != "auto"):
         place = usable_device(device) if device == "auto" else device
         return replace(solver, device=place) if solver.device == "cpu" else solver

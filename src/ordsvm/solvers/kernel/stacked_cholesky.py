@@ -4,8 +4,6 @@ substitutes at a far lower one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ordsvm.array_library import Array, ArrayLibrary
 
 BLOCK = 512
@@ -14,22 +12,14 @@ LEAF = 64  # rows of what is factored at once: two blocks of fused_stacks.py
 
 class StackedCholesky:
     """LL' = A for every A of a stack (p, n, n), which is overwritten by L but for the blocks on its diagonal; NaN where
-    one has none. Nothing above the diagonal is read. `inverses`: L⁻¹ for a stack of such blocks, which may be
-    overwritten."""
+    one has none. Nothing above the diagonal is read."""
 
-    def __init__(
-        self,
-        library: ArrayLibrary,
-        matrices: Array,
-        block: int = BLOCK,
-        leaf: int = LEAF,
-        inverses: Callable[[Array], Array] | None = None,
-    ) -> None:
+    def __init__(self, library: ArrayLibrary, matrices: Array, block: int = BLOCK, leaf: int = LEAF) -> None:
         self._library = library
         n = matrices.shape[-1]
         self._parts = [slice(i, min(i + block, n)) for i in range(0, n, block)]
         self._inverses: list[Array] = []
-        self._below: list[Array] = []  # the blocks on the diagonal
+        self._below: list[Array] = []  # the blocks on the diagonal, in L
         for part in self._parts:
             here = matrices[:, :, part]
             if part.start:
@@ -37,7 +27,7 @@ class StackedCholesky:
                 own = before[:, : part.stop - part.start]
                 library.add_product(here[:, part.start :], before, _transposed(own), -1.0)
             diagonal, below = here[:, part], here[:, part.stop :]
-            inverse = inverses_of_factors(library, diagonal, leaf) if inverses is None else inverses(diagonal)
+            inverse = _inverses_of_factors(library, diagonal, leaf)
             if part.stop < n:
                 below[...] = library.matmul(below, _transposed(inverse))
             self._inverses.append(inverse)
@@ -65,16 +55,16 @@ def inverse_of_factor(library: ArrayLibrary, matrix: Array) -> Array:
     return library.inverse_of_lower(library.cholesky_or_nan(matrix[None])[0])
 
 
-def inverses_of_factors(library: ArrayLibrary, matrices: Array, leaf: int = LEAF) -> Array:
+def _inverses_of_factors(library: ArrayLibrary, matrices: Array, leaf: int) -> Array:
     """The same for every matrix of a stack, which may be overwritten."""
     if library.fuses and len(matrices) == 1:
         return inverse_of_factor(library, matrices[0])[None]
     inverse = library.zeros(*matrices.shape)
-    invert_factors(library, matrices, inverse, leaf)
+    _invert_factors(library, matrices, inverse, leaf)
     return inverse
 
 
-def invert_factors(library: ArrayLibrary, matrices: Array, inverse: Array, leaf: int = LEAF) -> None:
+def _invert_factors(library: ArrayLibrary, matrices: Array, inverse: Array, leaf: int) -> None:
     """By those of two parts, and products, into an array of 0; the second part of the matrices is overwritten."""
     n = matrices.shape[-1]
     if n <= leaf:
@@ -82,19 +72,19 @@ def invert_factors(library: ArrayLibrary, matrices: Array, inverse: Array, leaf:
         return
     half = leaf * (-(-n // leaf) // 2)
     first, second = inverse[:, :half, :half], inverse[:, half:, half:]
-    invert_factors(library, matrices[:, :half, :half], first, leaf)
+    _invert_factors(library, matrices[:, :half, :half], first, leaf)
     below = library.matmul(matrices[:, half:, :half], _transposed(first))
     rest = matrices[:, half:, half:]
     library.add_product(rest, below, _transposed(below), -1.0)
-    invert_factors(library, rest, second, leaf)
+    _invert_factors(library, rest, second, leaf)
     library.add_product(inverse[:, half:, :half], second, library.matmul(below, first), -1.0)
 
 
 def _invert_leaf(library: ArrayLibrary, matrices: Array, inverse: Array) -> None:
     if library.fuses:
-        from ordsvm.solvers.kernel import fused_stacks
+        from ordsvm.solvers.kernel.fused_stacks import invert_factors
 
-        fused_stacks.invert_factors(matrices, inverse)
+        invert_factors(matrices, inverse)
     else:
         inverse[...] = library.inverse_of_lower(library.cholesky_or_nan(matrices))
 

@@ -11,7 +11,7 @@ Cost      n³/3 a problem and iteration, at the rate of products of matrices, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -111,7 +111,6 @@ class Batch:
             member=library.array(tables[0].member),
             penalty=unit if folds.problems[0].treatment is Treatment.PENALIZED else 0.0,
             factor=None if factor is None else library.join([factor[each][None] for each in padded]),
-            inverses=_captured_inverses(library) if library.fuses and library.queues else None,
         )
         self._path = StackedPath(self._stacks)
         self._found: dict[tuple[int, int], Solved] = {}
@@ -246,12 +245,6 @@ class Batch:
         recorder = Recorder(SideBySide(device), Control(self._tol))
         result = recorder.result(proof, Counts(n_iter, self._size), alpha)
         return Solution(result, problem.beta(alpha), proof.thresholds)
-
-
-def _captured_inverses(library: ArrayLibrary) -> Callable[[Array], Array]:
-    from ordsvm.solvers.kernel.captured_inverses import CapturedInverses
-
-    return CapturedInverses(library)
 
 
 def solve_side_by_side(

@@ -9,7 +9,6 @@ samples with 8 features, standardised, have rank 177 at gamma = 0.0005, 629 at 0
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import lapack
@@ -72,12 +71,12 @@ def _pivots(library: ArrayLibrary, K: Array, unit: float, factor: Array, rest: F
 class LowRankSystem:
     """(I + GG')⁻¹ = I − G (I + G'G)⁻¹ G' for every G of a stack (p, n, r)."""
 
-    def __init__(self, library: ArrayLibrary, G: Array, inverses: Callable[[Array], Array] | None = None) -> None:
+    def __init__(self, library: ArrayLibrary, G: Array) -> None:
         self._G, self._transposed = G, G.swapaxes(-1, -2)
         inner = self._transposed @ G
         places = library.span(0, inner.shape[-1])
         inner[:, places, places] += 1.0
-        self._cholesky = StackedCholesky(library, inner, inverses=inverses)
+        self._cholesky = StackedCholesky(library, inner)
 
     def solve(self, right: Array) -> Array:
         """For stacks (p, n, k)."""

@@ -5,7 +5,6 @@ Arrays are (folds, C, samples) or (folds, C, samples, columns); samples of a fol
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -66,7 +65,6 @@ class Stacks:
     has             the same: 1 where there is a hinge, else 0
     member          (columns, thresholds): which threshold a column is about
     penalty         of ½‖b‖²
-    inverses        as StackedCholesky takes them
     """
 
     library: ArrayLibrary
@@ -77,7 +75,6 @@ class Stacks:
     member: Array
     penalty: float
     factor: Array | None = None
-    inverses: Callable[[Array], Array] | None = None
 
     def slope(self, x: State) -> Array:
         """G."""
@@ -118,12 +115,11 @@ class StackedSystem:
         return values if self._kept is None else values[self._kept]
 
     def _scaled_system(self) -> StackedCholesky | LowRankSystem:
-        stacks, root = self._stacks, self._rows(self._root[..., None])
-        library, factor, inverses = stacks.library, stacks.factor, stacks.inverses
+        root, factor = self._rows(self._root[..., None]), self._stacks.factor
         if factor is None or factor.shape[-1] > MOST_RANK * root.shape[-2]:
-            return StackedCholesky(library, self._stack(), inverses=inverses)
+            return StackedCholesky(self._stacks.library, self._stack())
         own = factor[:, None] if self._kept is None else factor[self._kept[0], self._kept[2]]
-        return LowRankSystem(library, (root * own).reshape(-1, root.shape[-2], own.shape[-1]), inverses)
+        return LowRankSystem(self._stacks.library, (root * own).reshape(-1, root.shape[-2], own.shape[-1]))
 
     def _stack(self) -> Array:
         """√W K √W + I between these; of the fused ones the lower triangle."""

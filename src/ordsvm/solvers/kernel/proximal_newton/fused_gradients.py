@@ -7,6 +7,8 @@ takes the host longer than the device takes for them, unless the system is very 
 
 from __future__ import annotations
 
+import threading
+from functools import cache
 from typing import TYPE_CHECKING
 
 import torch
@@ -14,13 +16,13 @@ import triton
 import triton.language as tl
 
 from ordsvm.kernels.products.divided import DividedProducts
-from ordsvm.solvers.kernel.cuda_graphs import captured
 
 if TYPE_CHECKING:
     from ordsvm.solvers.kernel.proximal_newton.newton_system import NewtonSystem, Sizes, Step
     from ordsvm.solvers.kernel.proximal_newton.preconditioner import Preconditioner
 
 ROWS = 256
+_CAPTURE = threading.Lock()  # the stream that iterations are captured on is shared
 BEFORE_GRAPH = 8  # iterations of a system: to capture one takes as long as to launch some ten
 
 # Sums: r'z twice (added up, in use), p'Ap twice, z'Ap, ‖ρ‖², max |ρ|, q'x, r'ρ, the constant of the step's size, E'p
@@ -109,6 +111,8 @@ def _step(P, IMAGE, X, R, D, DIAGONAL, E, Q, FIRST, SCALED, S, SMALL, n, rank, n
 class FusedGradients:
     """What `PlainGradients` computes, up to rounding."""
 
+    graphs = True  # False once a graph could not be made
+
     def __init__(self, system: NewtonSystem, step: Step, preconditioner: Preconditioner) -> None:
         self._system, self._step_, self._by = system, step, preconditioner
         self._rows = system.products.rows(system.free)
@@ -173,8 +177,39 @@ class FusedGradients:
         )  # fmt: skip
 
     def _captured(self) -> torch.cuda.CUDAGraph | None:
-        """An iteration as a graph; None where there is none."""
+        """An iteration as a graph; None where it would not pay."""
         system = self._system
-        if not system.library.queues or isinstance(system.products, DividedProducts):
+        on_one_device = not isinstance(system.products, DividedProducts)
+        if not (system.library.queues and on_one_device and FusedGradients.graphs):
             return None
-        return captured(self._iterate, self.x.device)
+        with _CAPTURE:
+            return self._capture()
+
+    def _capture(self) -> torch.cuda.CUDAGraph | None:
+        """None where it fails."""
+        graph, here, aside = torch.cuda.CUDAGraph(), torch.cuda.current_stream(), _stream(self.x.device)
+        aside.wait_stream(here)
+        try:
+            with torch.cuda.stream(aside):
+                graph.capture_begin(capture_error_mode="relaxed")
+                try:
+                    self._iterate()
+                finally:
+                    graph.capture_end()
+        except RuntimeError:
+            FusedGradients.graphs = False
+            return None
+        here.wait_stream(aside)
+        return graph
+
+
+@cache
+def _stream(device: torch.device) -> torch.cuda.Stream:
+    """To capture on; the workspace that torch's products of matrices have for every stream is made before."""
+    stream = torch.cuda.Stream(device)
+    with torch.cuda.stream(stream):
+        small = torch.eye(2, device=device)
+        torch.mv(small, small[0])
+        torch.mv(small.double(), small[0].double())
+    stream.synchronize()
+    return stream

@@ -56,8 +56,8 @@ WHY = {
         "from 1,024 to 3,072 change its seconds by less than a fifth."
     ),
     "synthetic 250,000 SVOR C=1": (
-        "Another machine of the same kind took 1.30 s. Two fifths are products, a sixth the preconditioner of 37 steps, "
-        "as much the rest of conjugate gradients."
+        "Another machine of the same kind took 1.30 s. Two fifths are products, a sixth the preconditioner of 37 "
+        "steps, as much the rest of conjugate gradients."
     ),
     "two classes 200,000 C=1": "Another machine of the same kind took 0.64 s.",
     "two classes 200,000 C=10": (

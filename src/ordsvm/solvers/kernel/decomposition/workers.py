@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any
 
@@ -70,12 +71,22 @@ class Workers:
         if self._pool is None:
             return [self._finished(task(*each)) for each in arguments]
         futures = [submit(self._pool, task, *each) for each in arguments]
+        done: SimpleQueue[Future[Any]] = SimpleQueue()  # Ctrl-C leaves its lock whole, which it may not in `wait`
         for future in futures:
-            while not wait([future], CHECK_INTERVAL).done:
+            future.add_done_callback(done.put)
+        for _ in futures:
+            self._wait_for_one(done)
+        return [future.result() for future in futures]
+
+    def _wait_for_one(self, done: SimpleQueue[Future[Any]]) -> None:
+        while True:
+            try:
+                done.get(timeout=CHECK_INTERVAL)
+                return
+            except Empty:
                 if self._should_stop():
                     self.stop_signal.set()
-                    raise Stopped
-        return [future.result() for future in futures]
+                    raise Stopped from None
 
     def _finished(self, result: Any) -> Any:
         if self.stop_signal.is_set():

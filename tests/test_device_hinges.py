@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ordsvm import LinearNPSVOR, LinearSVOR
-from ordsvm.array_library import torch_library
 from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers.linear.device_hinges import DeviceHinges
 from ordsvm.solvers.linear.feature_task import FeatureTask, feature_core
+from ordsvm.torch_library import torch_library
 from tests.cases import N_RANKS, random_data
 
 pytest.importorskip("torch")

@@ -16,9 +16,9 @@ from tests.cases import random_data
 from tests.test_devices import DEVICE, trained
 
 torch = pytest.importorskip("torch")
-from ordsvm.array_library import TorchLibrary  # noqa: E402
 from ordsvm.kernels.products import dense_rows  # noqa: E402
 from ordsvm.kernels.products.scores import device_scores  # noqa: E402
+from ordsvm.torch_library import TorchLibrary  # noqa: E402
 
 HAS_INTERPRETER = find_spec("triton") is not None and os.environ.get("TRITON_INTERPRET") == "1"
 FUSED = pytest.param(True, marks=pytest.mark.skipif(not HAS_INTERPRETER, reason="no TRITON_INTERPRET=1"))

@@ -207,10 +207,10 @@ def test_single_precision_predicts_as_such():
 def test_products_are_divided_among_devices(monkeypatch):
     """Two CPU devices of torch: each computes half of the rows, and the fit is the same."""
     pytest.importorskip("torch")
-    from ordsvm.array_library import TorchLibrary
     from ordsvm.kernels.products import divided
     from ordsvm.kernels.products.on_torch import GaussianProducts
     from ordsvm.solvers.kernel.proximal_newton import proximal_newton
+    from ordsvm.torch_library import TorchLibrary
 
     shares = []
     product = GaussianProducts.exact_product
@@ -267,8 +267,8 @@ class Limited:
 def test_no_rows_and_no_columns():
     """A step may be about no sample at all."""
     pytest.importorskip("torch")
-    from ordsvm.array_library import TorchLibrary
     from ordsvm.kernels.products.on_torch import torch_products
+    from ordsvm.torch_library import TorchLibrary
 
     products = torch_products(TorchLibrary("cpu"), RBF(0.5), np.ones((3, 2)))
     none = products.library.index([])

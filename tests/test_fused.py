@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from ordsvm import ProximalNewton
-from ordsvm.array_library import TorchLibrary
 from ordsvm.kernels import RBF, KernelMatrix
 from ordsvm.solvers import Control, recorder, solve
 from ordsvm.solvers.kernel.proximal_newton import stages
@@ -19,6 +18,7 @@ from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from ordsvm.solvers.kernel.proximal_newton.newton_system import NewtonSystem, PlainGradients, Step
 from ordsvm.solvers.kernel.proximal_newton.passes import Iterate, PlainPasses
 from ordsvm.solvers.kernel.proximal_newton.preconditioner import Nystroem, Preconditioner
+from ordsvm.torch_library import TorchLibrary
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 
 torch = pytest.importorskip("torch")

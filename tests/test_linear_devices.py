@@ -19,9 +19,9 @@ from ordsvm import (
     OrdinalSearchCV,
     certify,
 )
-from ordsvm.array_library import TorchLibrary
 from ordsvm.solvers import recorder
 from ordsvm.solvers.linear import device_system
+from ordsvm.torch_library import TorchLibrary
 from tests.cases import random_data
 
 pytest.importorskip("torch")

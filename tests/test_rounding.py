@@ -7,13 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from ordsvm import SVC, SVOR, Block, certify
-from ordsvm.array_library import TorchLibrary
 from ordsvm.formulations import svc, svor, svorex, svorim
 from ordsvm.kernels import RBF, KernelMatrix, Laplacian, Linear, Polynomial, Sigmoid
 from ordsvm.kernels.products.norm_rounding import NormRounding, largest_error
 from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
 from ordsvm.solvers.kernel.run import Run
+from ordsvm.torch_library import TorchLibrary
 from tests.cases import random_data
 
 LONG = np.longdouble

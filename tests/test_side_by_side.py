@@ -8,7 +8,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import PredefinedSplit
 
 from ordsvm import SVC, SVOR, SVR, OrdinalSearchCV, _core, formulations
-from ordsvm.array_library import NumpyLibrary, torch_library
+from ordsvm.array_library import NumpyLibrary
 from ordsvm.kernels import RBF, Laplacian, Linear
 from ordsvm.kernels.products.norm_rounding import NormRounding, ScoreRounding
 from ordsvm.model_selection import device_grid
@@ -17,6 +17,7 @@ from ordsvm.solvers.kernel.interior_point import side_by_side, stacked_low_rank,
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, solve_side_by_side
 from ordsvm.solvers.kernel.interior_point.stacked_start import Starts, are_near
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
+from ordsvm.torch_library import torch_library
 from tests.cases import random_data
 from tests.oracle import dual_optimum
 

@@ -54,11 +54,11 @@ def record(shared: int) -> list[Launch]:
     from triton.runtime import interpreter
 
     from ordsvm import SVOR, SVOREX, SVR, ProximalNewton
-    from ordsvm.array_library import TorchLibrary
     from ordsvm.formulations import svor
     from ordsvm.kernels import RBF
     from ordsvm.kernels.products import fused
     from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, solve_side_by_side
+    from ordsvm.torch_library import TorchLibrary
 
     seen: dict[str, Launch] = {}
     run = interpreter.InterpretedFunction.run

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.array_library import Array, TorchLibrary, torch_library
+from ordsvm.array_library import Array
 from ordsvm.devices import usable_device
 from ordsvm.estimators.base import Fit, prepare
 from ordsvm.estimators.kernel import Trained
@@ -26,6 +26,7 @@ from ordsvm.model_selection.paths import FoldSamples, Parameters, may_follow, sc
 from ordsvm.solvers.auto import is_auto, trains_side_by_side
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, Solved, solve_side_by_side
 from ordsvm.solvers.kernel.interior_point.stacked_start import Starts, are_near
+from ordsvm.torch_library import TorchLibrary, torch_library
 
 
 class DeviceGrid:

@@ -8,7 +8,8 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.array_library import Array
+from ordsvm.torch_library import TorchLibrary
 
 BYTES_OF_VALUE = 28  # on a device: float64 twice, and two parts in float16
 BLOCK_VALUES = 2**24  # made dense at a time

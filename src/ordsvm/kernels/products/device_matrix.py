@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm._typing import Floats, Ints
-from ordsvm.array_library import Array, ArrayLibrary, TorchLibrary, torch_library
+from ordsvm.array_library import Array, ArrayLibrary
 from ordsvm.devices import TensorRows, usable_device
 from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.given import Custom
@@ -19,6 +19,7 @@ from ordsvm.kernels.matrix import LARGEST_FLOAT_VALUE, KernelMatrix, check_large
 from ordsvm.kernels.products.dense_rows import dense_on
 from ordsvm.kernels.products.norm_rounding import NormRounding
 from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
+from ordsvm.torch_library import TorchLibrary, torch_library
 
 
 class DeviceMatrix(KernelMatrix):

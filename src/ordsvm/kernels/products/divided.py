@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ordsvm._typing import Ints
-from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.array_library import Array
 from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
+from ordsvm.torch_library import TorchLibrary
 
 LEAST_VALUES = 10**8  # of K, from which on a product is divided: below, the vectors' ways take longer
 

@@ -16,8 +16,9 @@ import triton
 import triton.language as tl
 
 from ordsvm._typing import Ints
-from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.array_library import Array
 from ordsvm.kernels.products.on_torch import EVERY, GaussianProducts, Rows
+from ordsvm.torch_library import TorchLibrary
 
 FEW_FEATURES = 12  # up to which squared differences are faster than tensor cores
 MOST_RESIDENT = 128  # features of a tile of rows that stay in registers

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ordsvm._typing import Ints
-from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.array_library import Array
 from ordsvm.devices import TensorRows
 from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.given import COMPLEX_VALUES, VALUES_NOT_FINITE, Custom, Precomputed
 from ordsvm.kernels.kernels import RBF, Laplacian, Linear, Polynomial
 from ordsvm.kernels.products.dense_rows import dense_on
+from ordsvm.torch_library import TorchLibrary
 
 TILE_VALUES = 2**27  # kernel values in memory at a time on a GPU
 TILE_VALUES_CPU = 2**22

@@ -10,12 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ordsvm._typing import Floats
-from ordsvm.array_library import Array, TorchLibrary, torch_library
+from ordsvm.array_library import Array
 from ordsvm.devices import TensorRows
 from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.given import Precomputed
 from ordsvm.kernels.products.dense_rows import dense_on, rows_with_room
 from ordsvm.kernels.products.on_torch import torch_products
+from ordsvm.torch_library import TorchLibrary, torch_library
 
 BLOCK_ROWS = 2**18
 BLOCK_FEATURES = 2**28  # of all rows of a block

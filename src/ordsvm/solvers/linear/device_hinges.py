@@ -12,11 +12,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ordsvm._typing import Floats
-from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.array_library import Array
 from ordsvm.devices import too_little_memory
 from ordsvm.solvers.linear.feature_system import hinge_tables
 from ordsvm.solvers.linear.feature_task import FeatureTask
 from ordsvm.solvers.linear.hinge_steps import LEAST_CAP, Given, Hinges, Steps, step_hinges, step_squared_hinges
+from ordsvm.torch_library import TorchLibrary
 
 N_SUMS = 6
 

@@ -16,12 +16,13 @@ import scipy.sparse as sp
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.array_library import Array, TorchLibrary
+from ordsvm.array_library import Array
 from ordsvm.data.rows import RowsInMemory
 from ordsvm.solvers.linear.device_hinges import DeviceHinges
 from ordsvm.solvers.linear.feature_system import Point, System
 from ordsvm.solvers.linear.feature_task import FeatureTask
 from ordsvm.solvers.linear.hinge_steps import Given
+from ordsvm.torch_library import TorchLibrary
 
 TILE_VALUES = 2**26  # of X, and of what is computed for hinges, in float64 at a time on a GPU
 TILE_VALUES_CPU = 2**20

@@ -26,7 +26,6 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.array_library import torch_library
 from ordsvm.data.rows import RowsInMemory
 from ordsvm.devices import check_device, usable_device
 from ordsvm.problem import Certificate
@@ -52,6 +51,7 @@ from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.wide_system import WIDE, WideRows, WideSystem
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
+from ordsvm.torch_library import torch_library
 
 LARGE = 1e10  # C ‖x‖², of the mean cap and the largest norm: rounding may be seen in the gap
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Ints
-from ordsvm.array_library import ArrayLibrary, NumpyLibrary, TorchLibrary, torch_libraries
+from ordsvm.array_library import ArrayLibrary, NumpyLibrary
 from ordsvm.checks import check_count, check_seed_number, usable_threads
 from ordsvm.devices import check_device, too_little_memory, usable_device
 from ordsvm.kernels.matrix import KernelMatrix
@@ -39,6 +39,7 @@ from ordsvm.solvers.kernel.proximal_newton.preconditioner import NotSemidefinite
 from ordsvm.solvers.kernel.proximal_newton.stages import FIRST_WIDTH, Ended, Stages
 from ordsvm.solvers.kernel.proximal_newton.threshold_term import ThresholdTerm
 from ordsvm.solvers.kernel.run import NOT_FINITE, Run
+from ordsvm.torch_library import TorchLibrary, torch_libraries
 
 FIRST_LEVEL = 50000  # samples from which on a subsample comes first
 LEVEL_GROWTH = 4

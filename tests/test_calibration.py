@@ -40,6 +40,19 @@ def scores_and_ranks(seed: int, n: int = 200, n_ranks: int = 4, slope: float = 1
 # The maps
 
 
+@every_method
+def test_medians_are_where_the_middle_rank_changes(method):
+    score, codes, weight = scores_and_ranks(3)
+    found = MAPS[method](score, codes, 4, weight)
+    medians = found.medians()
+    grid = np.linspace(score.min() - 5, score.max() + 5, 5001)
+    np.testing.assert_array_equal(middle_ranks(found.cumulative(grid)), (grid[:, None] > medians).sum(axis=1))
+    flat = MAPS[method](-score, codes, 4, weight)  # scores that rank the wrong way round
+    middle = middle_ranks(flat.cumulative(grid))
+    np.testing.assert_array_equal(middle, (grid[:, None] > flat.medians()).sum(axis=1))
+    assert len(np.unique(middle)) == 1
+
+
 @pytest.mark.parametrize("n_ranks", [2, 3, 6])
 def test_ordered_logistic_is_the_maximum_of_the_likelihood(n_ranks):
     score, codes, weight = scores_and_ranks(0, n_ranks=n_ranks)

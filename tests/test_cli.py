@@ -67,6 +67,52 @@ def test_from_data_to_predictions(folder, capsys):
     assert "colour: category, 2 features" in out
 
 
+def test_rows_of_the_training_are_known_in_another_file(folder, capsys):
+    """Shuffled, with rows added, as Parquet: those that training kept back and new ones are judged, the others not."""
+    call(capsys, *TRAIN, "--hold-out", "0.2", "-o", "model.ordsvm")
+    _, honest, _ = call(capsys, "evaluate", "model.ordsvm", "data.csv", "--json")
+    frame = pd.read_csv("data.csv")
+    shuffled = frame.sample(frac=1.0, random_state=0)
+    shuffled.to_csv("shuffled.csv", index=False)
+    pd.concat([shuffled, frame.iloc[:5].assign(a=lambda part: part["a"] + 0.5)]).to_csv("more.csv", index=False)
+    _, out, _ = call(capsys, "evaluate", "model.ordsvm", "shuffled.csv", "--json")
+    assert json.loads(out)["metrics"] == json.loads(honest)["metrics"]
+    _, out, err = call(capsys, "evaluate", "model.ordsvm", "more.csv")
+    assert "the 35 rows of more.csv that the model was not trained on" in out
+    assert err == ""
+    frame.assign(b=frame["b"] + 0.1).to_csv("new.csv", index=False)
+    _, out, _ = call(capsys, "evaluate", "model.ordsvm", "new.csv")
+    assert "150 rows of new.csv:" in out
+    call(capsys, *TRAIN, "-o", "all.ordsvm")
+    _, out, err = call(capsys, "evaluate", "all.ordsvm", "shuffled.csv")
+    assert "The model was trained on these rows" in err
+
+
+def test_rows_that_are_all_alike_are_not_taken_for_those_of_the_training(folder, capsys):
+    random = np.random.default_rng(0)
+    for name in ("one", "other"):
+        frame = pd.DataFrame({"a": random.integers(0, 3, 200), "b": random.integers(0, 2, 200)})
+        frame.assign(grade=NAMES[frame["a"]]).to_csv(f"{name}.csv", index=False)
+    call(capsys, "train", "one.csv", "-t", "grade", "--order", "low,middle,high", "-o", "model.ordsvm")
+    code, out, err = call(capsys, "evaluate", "model.ordsvm", "other.csv")
+    assert code == 0
+    assert "On 200 rows of other.csv" in out
+    assert "may be the data that the model was trained on" in err
+
+
+def test_a_calibrated_model_is_explained_by_where_its_own_labels_change(folder, capsys):
+    call(capsys, *TRAIN, "--calibrate", "-o", "model.ordsvm")
+    _, out, _ = call(capsys, "info", "model.ordsvm")
+    assert "CalibratedOrdinal, logistic" in out
+    assert "the middle of the probabilities" in " ".join(out.split())
+    _, out, _ = call(capsys, "info", "model.ordsvm", "--json")
+    assert len(json.loads(out)["calibration"]["rank_changes_at"]) == 2
+    for row in range(1, 150, 15):
+        _, out, _ = call(capsys, "explain", "model.ordsvm", "data.csv", "--row", row, "--json")
+        why = json.loads(out)
+        assert why["prediction"] == NAMES[sum(cut < why["score"] for cut in why["thresholds"])]
+
+
 def test_rows_of_another_kind_are_noticed(folder, capsys):
     """The model file has quantiles of scores; those of rows like the ones of training give no note."""
     assert call(capsys, *TRAIN, "--hold-out", "0.5", "-o", "model.ordsvm")[0] == 0

@@ -5,6 +5,7 @@ import gzip
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from ordsvm import SVOR, LinearSVOR, load, save
 from ordsvm.data.frames import columns
 from ordsvm.data.frames.reading import matching
+from ordsvm.data.frames.row_digests import known_rows, row_digests
 from ordsvm.tables import TableEncoder, TableError, TableModel, read
 
 FRAME = pd.DataFrame(
@@ -212,3 +214,35 @@ def test_a_pipe_is_read_once_and_ctrl_c_ends_the_wait_for_a_writer(tmp_path):
     """For its fingerprint it was opened again, which waited for ever."""
     child = subprocess.run([sys.executable, "-c", PIPE], cwd=tmp_path, capture_output=True, text=True, timeout=100)
     assert child.stdout == "[[1, 2], [3, 4]] data.csv 64\ninterrupted\n", child.stderr
+
+
+def test_a_wrong_cell_in_a_column_of_numbers_is_named():
+    ages = [str(age) for age in range(20, 60)]
+    ages[7] = "unknown"
+    frame = pd.DataFrame({"age": ages})
+    with pytest.warns(UserWarning, match="'age' holds numbers in 39 of 40 rows, but 'unknown' in data row 8"):
+        TableEncoder().fit(frame)
+    many = pd.DataFrame({"age": [f"{i}.5" for i in range(200)] + ["n/a?"]})
+    with pytest.raises(TableError, match=r"but 'n/a\?' in data row 201: correct it, or leave the cell empty"):
+        TableEncoder().fit(many)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TableEncoder().fit(pd.DataFrame({"room": ["101", "102b", "103", "104a"] * 5}))
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_digests_know_rows_by_features_and_label(form):
+    random = np.random.default_rng(0)
+    X, codes = random.normal(size=(100, 4)) * (random.random((100, 4)) < 0.7), random.integers(0, 3, 100)
+    given = X if form == "dense" else sp.csr_array(X)
+    digests = row_digests(given, codes)
+    np.testing.assert_array_equal(digests, row_digests(X + 0.0, codes))
+    assert len(np.unique(digests)) == len(np.unique(np.column_stack([X, codes]), axis=0))
+    assert not np.isin(row_digests(given, codes + 1), digests).any()
+    trained = np.sort(digests[:60])
+    order = random.permutation(100)
+    np.testing.assert_array_equal(known_rows(digests[order], trained), order < 60)
+    assert not known_rows(digests[60:], trained).any()
+    twice = np.concatenate([digests[:60], digests[:1]])
+    assert np.count_nonzero(known_rows(twice, trained)) == 60  # as many as were trained on
+    assert known_rows(np.repeat(digests[:3], 20), np.sort(np.repeat(digests[:3], 20))) is None

@@ -23,6 +23,10 @@ class ProbabilityMap(Protocol):
     def cumulative(self, score: Floats) -> Floats:
         """P(rank ≤ k), a row for every score and a column for every rank; the last column is 1."""
 
+    def medians(self) -> Floats:
+        """The score beyond which the middle of the distribution is above rank k, for all k but the last; infinite where
+        no score or every one is beyond it."""
+
 
 def smoothed(codes: Ints, n_ranks: int, weight: Floats) -> Floats:
     """A distribution over the ranks for every sample: its own rank, and a little of all of them.
@@ -60,6 +64,11 @@ class OrderedLogistic:
     def cumulative(self, score: Floats) -> Floats:
         below = expit(self.theta - self.slope * (score - self.centre)[:, np.newaxis])
         return np.column_stack([below, np.ones(len(score))])
+
+    def medians(self) -> Floats:
+        if self.slope == 0:
+            return np.where(self.theta < 0, -np.inf, np.inf)
+        return self.centre + self.theta / self.slope
 
 
 class _Likelihood:
@@ -136,6 +145,17 @@ class IsotonicThresholds:
     def cumulative(self, score: Floats) -> Floats:
         below = np.column_stack([1.0 - question.predict(score) for question in self.questions] + [np.ones(len(score))])
         return np.maximum.accumulate(below, axis=1)  # but for rounding they are ascending
+
+    def medians(self) -> Floats:
+        return np.array([_where_half(question.X_thresholds_, question.y_thresholds_) for question in self.questions])
+
+
+def _where_half(x: Floats, y: Floats) -> float:
+    """Where the line through these points rises above a half."""
+    k = int(np.searchsorted(y, 0.5, side="right"))
+    if k == len(y):
+        return np.inf
+    return float(x[k - 1] + (0.5 - y[k - 1]) / (y[k] - y[k - 1]) * (x[k] - x[k - 1])) if k else -np.inf
 
 
 FitMap = Callable[[Floats, Ints, int, Floats], ProbabilityMap]

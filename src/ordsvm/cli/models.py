@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ordsvm import load
+from ordsvm._typing import Flags
+from ordsvm.cli.data import target_labels
 from ordsvm.cli.output import note
 from ordsvm.data.frames import Table, TableError, TableModel
 from ordsvm.data.frames.reading import matching
+from ordsvm.data.frames.row_digests import Digests, known_rows, row_digests
 
 
 def load_model(path: str) -> TableModel:
@@ -38,14 +41,48 @@ def scores_of(model: TableModel, rows: Any) -> Any:
     return machine.decision_function(model.features(rows))
 
 
+def digests_of(model: TableModel, rows: Any, labels: Any) -> Digests:
+    """By the features that the model makes of rows, and their labels."""
+    place = {label: number for number, label in enumerate(model.classes_.tolist(), 1)}
+    codes = np.array([place.get(label, 0) for label in np.asarray(labels).tolist()], dtype=np.int64)
+    return row_digests(model.features(rows), codes)
+
+
 def evaluation_rows(model: TableModel, table: Table, conditions: dict[str, str]) -> tuple[Table, str, Any]:
-    """The rows that training kept back, where the data are the same, or all; what they are, in words; their numbers."""
-    same = model.about_.get("data_sha256") == table.fingerprint
-    held_out = np.asarray(model.about_.get("held_out", []), dtype=np.int64)
+    """The rows that the model was not trained on, or all where there are no others; what they are, in words; their
+    numbers."""
     numbers = matching(table, conditions)
-    if same and len(held_out) and not conditions:
-        return table.take(held_out), f"the {len(held_out):,} rows of {table.name} that training kept back", held_out
-    chosen = table.take(numbers)
-    if same and not conditions:
+    trained = _were_trained_on(model, table)
+    some = np.zeros(0, dtype=bool) if trained is None else trained[numbers]
+    if trained is None:
+        note("This may be the data that the model was trained on: on new rows it would be worse then.")
+    elif some.all():
         note("The model was trained on these rows: on new ones it will be worse. Keep some back with --hold-out.")
-    return chosen, f"{len(chosen):,} rows of {table.name}", numbers
+    elif some.any():
+        numbers = numbers[~some]
+        why = "training kept back" if _is_file_of(model, table) else "the model was not trained on"
+        return table.take(numbers), f"the {len(numbers):,} rows of {table.name} that {why}", numbers
+    return table.take(numbers), f"{len(numbers):,} rows of {table.name}", numbers
+
+
+def _is_file_of(model: TableModel, table: Table) -> bool:
+    return model.about_.get("data_sha256") == table.fingerprint
+
+
+def _were_trained_on(model: TableModel, table: Table) -> Flags | None:
+    """Which rows these are: in the file of the training those that it did not keep back, in another one those whose
+    digests the model knows; None where that cannot be told."""
+    about = model.about_
+    kept = np.isin(np.arange(len(table)), np.asarray(about.get("held_out", []), dtype=np.int64))
+    is_same = _is_file_of(model, table)
+    if is_same and about.get("n_rows") == len(table) - np.count_nonzero(kept):
+        return ~kept
+    trained = np.asarray(about.get("trained_rows", []), dtype=np.uint64)
+    if len(trained) == 0:  # as in files of versions before 0.2
+        return ~kept if is_same else np.zeros(len(table), dtype=bool)
+    found = known_rows(digests_of(model, rows_for(model, table), labels_of(model, table)), trained)
+    return found & ~kept if is_same and found is not None else found
+
+
+def labels_of(model: TableModel, table: Table) -> Any:
+    return table.labels if table.labels is not None else target_labels(table, model.target)

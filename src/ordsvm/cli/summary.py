@@ -11,6 +11,7 @@ from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.output import facts
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation
+from ordsvm.inspection.score import score_model
 from ordsvm.report.words import percent_text
 from ordsvm.thresholds import rank_rule_of
 
@@ -31,6 +32,9 @@ def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str
         summary["n_support"] = len(machine.support_)
     if hasattr(machine, "thresholds_"):
         summary |= {"thresholds": machine.thresholds_, "rank_rule": rank_rule_of(machine)}
+    score = score_model(model)
+    if score.map is not None:
+        summary["calibration"] = {"method": score.map.method, "rank_changes_at": score.cuts}
     if held_out is not None:
         summary["held_out"] = {name: vars(estimate) for name, estimate in held_out.metrics.items()}
     return summary

@@ -13,7 +13,7 @@ from ordsvm import __version__, save
 from ordsvm._typing import Ints
 from ordsvm.cli.data import DataOptions, Seed, TrainingData, split_rows, training_data
 from ordsvm.cli.machines import inner_machine, make_machine, solver_options
-from ordsvm.cli.models import scores_of
+from ordsvm.cli.models import digests_of, scores_of
 from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate, score_quantiles
 from ordsvm.files import require_writable
@@ -68,13 +68,13 @@ def prepare(data_options: DataOptions, options: TrainOptions, parameters: dict[s
 
 def finish(model: TableModel, job: TrainingJob, output: str, **more: Any) -> Evaluation | None:
     """Writes the trained model, with `more` about it, to a file; evaluates it on the rows that were held out."""
-    model.about_ = _about(job) | _support_rows(model, job) | _scores(model, job) | more
+    model.about_ = _about(model, job) | _support_rows(model, job) | _scores(model, job) | more
     evaluation = _evaluation_on(model, job.data, job.held_out) if len(job.held_out) else None
     save(model, output)
     return evaluation
 
 
-def _about(job: TrainingJob) -> dict[str, Any]:
+def _about(model: TableModel, job: TrainingJob) -> dict[str, Any]:
     """The origin of a model, for readers of its file."""
     data = job.data
     values, counts = np.unique(data.labels[job.train], return_counts=True)
@@ -85,6 +85,7 @@ def _about(job: TrainingJob) -> dict[str, Any]:
         "data_sha256": data.table.fingerprint,
         "n_rows": len(job.train),
         "held_out": data.numbers[job.held_out],
+        "trained_rows": np.sort(digests_of(model, *data.take(job.train))),
         "ranks": dict(zip(values.tolist(), counts.tolist(), strict=True)),
     }
 

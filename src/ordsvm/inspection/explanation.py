@@ -26,7 +26,9 @@ class Explanation:
     score : float
         The score.
     thresholds : ndarray of shape (n_classes - 1,) or None
-        The thresholds that cut the score into ranks; None where the machine has none.
+        The scores at which the predicted label changes: the machine's thresholds, or of a calibrated model those at
+        which the middle of its distribution changes, infinite for a rank that no score is predicted as. None where
+        there are none.
     contributions : Contributions
         What every column, or feature of a linear machine, adds to the score.
     cases : SimilarCases or None
@@ -86,7 +88,6 @@ def explain(
         raise ValueError(f"x has {row_count(rows)} rows: give the one to explain, such as X[:1].")
     score = score_model(model)
     found = contributions(model, rows, background, random_state=random_state)
-    thresholds = getattr(score.machine, "thresholds_", None)
     cases = None if score.kernel_sum() is None else similar_cases(model, rows, n=n_cases)
     prediction = np.asarray(model.predict(rows)).tolist()[0]
-    return Explanation(prediction, float(found.score[0]), thresholds, found, cases)
+    return Explanation(prediction, float(found.score[0]), score.cuts, found, cases)

@@ -36,6 +36,7 @@ class Score:
     names      of the features
     columns    the features that every column of a table becomes, where an encoder has made them
     is_direct  whether rows are the features
+    map        from scores to probabilities, of a calibrated model: the middle of these is what it predicts
     """
 
     features: Callable[[Any], Any]
@@ -43,9 +44,18 @@ class Score:
     names: list[str]
     columns: dict[str, Ints] | None
     is_direct: bool
+    map: CalibratedOrdinal | None
 
     def __call__(self, rows: Any) -> Floats:
         return self.of_features(self.features(rows))
+
+    @property
+    def cuts(self) -> Floats | None:
+        """The scores at which the predicted label changes; None where there are none."""
+        thresholds: Floats | None = getattr(self.machine, "thresholds_", None)
+        if self.map is None:
+            return thresholds
+        return self.map.map_.medians() + (0.0 if thresholds is None else float(np.median(thresholds)))  # as rank_score
 
     def of_features(self, features: Any) -> Floats:
         return score_of(self.machine, features)
@@ -76,13 +86,14 @@ def score_model(model: BaseEstimator) -> Score:
     check_is_fitted(model)
     steps: list[Callable[[Any], Any]] = []
     names: Any = None
-    columns = None
+    columns = calibrated = None
     while True:
         if hasattr(model, "best_estimator_"):
             model = model.best_estimator_
         elif isinstance(model, FrozenEstimator):
             model = model.estimator
         elif isinstance(model, CalibratedOrdinal):
+            calibrated = calibrated or model
             model = model.estimator_
         elif isinstance(model, Pipeline):
             if len(model) > 1:
@@ -100,7 +111,7 @@ def score_model(model: BaseEstimator) -> Score:
         names = getattr(model, "feature_names_in_", None)
     n_features = model.n_features_in_
     shown = [f"x{number}" for number in range(n_features)] if names is None else [str(name) for name in names]
-    return Score(lambda rows: _through(steps, rows), model, shown, columns, not steps)
+    return Score(lambda rows: _through(steps, rows), model, shown, columns, not steps, calibrated)
 
 
 def score_of(machine: Any, features: Any) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from ordsvm._typing import Floats
+from ordsvm.inspection.score import score_model
 from ordsvm.report.contents import Predictions
 from ordsvm.report.facts import tuning
 from ordsvm.report.svg import HEIGHT, LETTER, Chart, margin_for, nice_ticks, rank_colour
@@ -30,8 +31,9 @@ def all_charts(model: Any, machine: Any, predictions: Predictions | None) -> dic
 
 def _prediction_charts(model: Any, machine: Any, predictions: Predictions) -> dict[str, Markup]:
     figures = {"confusion": confusion_chart(predictions), "ranks": rank_chart(predictions)}
-    if predictions.score is not None and hasattr(machine, "thresholds_"):
-        figures["scores"] = score_chart(predictions, machine.thresholds_)
+    cuts = None if predictions.score is None else score_model(model).cuts
+    if cuts is not None:
+        figures["scores"] = score_chart(predictions, cuts)
     if machine.n_features_in_ == 2 and getattr(model, "encoder_", None) is not None:  # a plane can be drawn
         features = np.asarray(model.features(predictions.rows), dtype=np.float64)
         names = model.encoder_.get_feature_names_out()
@@ -86,6 +88,7 @@ def score_chart(predictions: Predictions, thresholds: Floats) -> Markup:
     """For every true rank how many rows have which score, those right below those wrong; and the thresholds."""
     assert predictions.score is not None
     score, names = predictions.score, labels_of(predictions.classes)
+    thresholds = np.nan_to_num(thresholds, posinf=float(score.max()), neginf=float(score.min()))
     low, high = float(min(score.min(), thresholds.min())), float(max(score.max(), thresholds.max()))
     margin = 0.03 * (high - low) or 1.0
     low, high = low - margin, high + margin

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ordsvm.estimators.linear import LinearMachine
+from ordsvm.inspection.score import score_model
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 from ordsvm.report.contents import Mistake, Predictions, costly_mistakes, costs_of
 from ordsvm.report.words import percent_text
@@ -158,6 +159,10 @@ def card(model: Any, machine: Any) -> dict[str, str]:
     if hasattr(machine, "thresholds_"):
         facts["thresholds"] = ", ".join(f"{value:.4f}" for value in machine.thresholds_)
         facts["predicted rank"] = RANK_RULES[rank_rule_of(machine)]
+    score = score_model(model)
+    if score.map is not None and score.cuts is not None:
+        cuts = ", ".join(f"{value:.4f}" for value in score.cuts)
+        facts["predicted rank"] = f"the middle of the predicted probabilities, which changes at the scores {cuts}"
     if model.encoder_ is not None:
         columns = model.encoder_.columns_
         facts["columns"] = ", ".join(f"{c.name} ({type(c).__name__.removesuffix('Column').lower()})" for c in columns)

@@ -76,7 +76,7 @@ def why(model: Any, predictions: Predictions | None) -> Why:
     if found.importance is not None:
         note = "How many ranks further off predictions are when the values of a column are permuted."
         pictures.append(Picture("Columns that matter", note, importance_chart(found.importance)))
-    thresholds = getattr(score_model(model).machine, "thresholds_", None)
+    thresholds = score_model(model).cuts
     for one in found.dependences:
         note = (
             "The mean score where all rows have this value; the band holds 90 % of rows, dotted lines are thresholds."

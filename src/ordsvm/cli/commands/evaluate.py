@@ -4,8 +4,8 @@ from typing import Any
 
 from rich.table import Table as RichTable
 
-from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions, target_labels
-from ordsvm.cli.models import evaluation_rows, load_model, rows_for
+from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
+from ordsvm.cli.models import evaluation_rows, labels_of, load_model, rows_for
 from ordsvm.cli.output import out, print_json
 from ordsvm.data.frames import read
 from ordsvm.evaluation import Evaluation
@@ -40,7 +40,7 @@ def evaluate(
 
 def evaluation_on(model: Any, table: Any) -> Evaluation:
     rows = rows_for(model, table)
-    labels = table.labels if table.labels is not None else target_labels(table, model.target)
+    labels = labels_of(model, table)
     probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
     return evaluation_of(labels, model.predict(rows), model.classes_, probabilities)
 

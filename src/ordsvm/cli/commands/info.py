@@ -11,14 +11,17 @@ from ordsvm.cli.models import load_model
 from ordsvm.cli.output import facts, out, print_json
 from ordsvm.cli.summary import counts_in_order, summarise
 from ordsvm.data.frames import TableModel
+from ordsvm.inspection.score import score_model
 from ordsvm.thresholds import RANK_RULES, rank_rule_of
+
+LONG = ("held_out", "score_quantiles", "trained_rows")  # arrays about the training
 
 
 def info(model: ModelFile, json: Json = False) -> None:
     """Say what is in a model file: the machine, its columns, its thresholds and its proof."""
     fitted = load_model(model)
     if json:
-        about = {key: value for key, value in fitted.about_.items() if key not in ("held_out", "score_quantiles")}
+        about = {key: value for key, value in fitted.about_.items() if key not in LONG}
         print_json(summarise(fitted) | {"target": fitted.target, "columns": columns(fitted), "about": about})
         return
     machine = inner_machine(fitted)
@@ -36,6 +39,11 @@ def info(model: ModelFile, json: Json = False) -> None:
     if hasattr(machine, "thresholds_"):
         rows["thresholds"] = np.array2string(machine.thresholds_, precision=4)
         rows["predicted rank"] = RANK_RULES[rank_rule_of(machine)]
+    score = score_model(fitted)
+    if score.map is not None and score.cuts is not None:
+        cuts = np.array2string(score.cuts, precision=4)
+        rows["probabilities"] = f"a map of the score (CalibratedOrdinal, {score.map.method})"
+        rows["predicted rank"] = f"the middle of the probabilities, which changes at the scores {cuts}"
     if hasattr(machine, "support_"):
         rows["support vectors"] = f"{len(machine.support_):,}"
     rows["columns"] = "\n".join(columns(fitted))

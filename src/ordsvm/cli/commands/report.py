@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ordsvm.cli.data import Format, Json, ModelFile, Where, conditions, target_labels
+from ordsvm.cli.data import Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.machines import inner_machine
-from ordsvm.cli.models import evaluation_rows, load_model, rows_for, scores_of
+from ordsvm.cli.models import evaluation_rows, labels_of, load_model, rows_for, scores_of
 from ordsvm.cli.output import out, print_json
 from ordsvm.data.frames import Table, TableModel, read
 from ordsvm.files import replacing, require_writable
@@ -51,7 +51,7 @@ def _predictions(model: TableModel, data: str, where: list[str], format: str | N
     whole = read(data, format)
     table, which, numbers = evaluation_rows(model, whole, conditions(where))
     rows = rows_for(model, table)
-    labels = table.labels if table.labels is not None else target_labels(table, model.target)
+    labels = labels_of(model, table)
     made = predictions_for(model, _shown(model, rows), labels, np.asarray(numbers), which, scores_of(model, rows))
     return replace(made, training=_training(model, whole))
 
@@ -68,5 +68,5 @@ def _training(model: TableModel, table: Table) -> Training | None:
     if not is_same or not len(held_out) or model.about_.get("n_rows") != len(table) - len(held_out):
         return None
     part = table.take(np.setdiff1d(np.arange(len(table)), held_out))
-    labels = part.labels if part.labels is not None else target_labels(part, model.target)
+    labels = labels_of(model, part)
     return Training(_shown(model, part.rows), np.asarray(labels))

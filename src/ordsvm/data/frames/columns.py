@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -12,6 +13,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ordsvm._typing import Floats
 from ordsvm.data.frames.reading import TableError, import_pandas, row_number
+
+MOST_ODD = 0.1  # share of cells that are no numbers in what may be a column of numbers
 
 
 @dataclass(frozen=True)
@@ -129,13 +132,33 @@ def learn_column(name: str, cells: Any, is_text: bool) -> Column:
         return NumberColumn.learn(name, cells)
     if types.is_datetime64_any_dtype(cells.dtype):
         raise TableError(f"Column {name!r} holds dates, which are neither numbers nor names: drop or convert it.")
-    n_values = cells.nunique()
+    n_values, odd = cells.nunique(), _odd_cell(name, cells)
     if n_values > max(50, len(cells) // 10):
         raise TableError(
-            f"Column {name!r} holds {n_values} different values in {len(cells)} rows, too many for names: give --text "
-            f"{name} if it is text, or --drop {name}."
+            f"{odd}: correct it, or leave the cell empty."
+            if odd
+            else f"Column {name!r} holds {n_values} different values in {len(cells)} rows, too many for names: give "
+            f"--text {name} if it is text, or --drop {name}."
         )
+    if odd:
+        warnings.warn(f"{odd}. It is read as names: where it is to be numbers, leave such cells empty.", stacklevel=2)
     return CategoryColumn.learn(name, cells)
+
+
+def _odd_cell(name: str, cells: Any) -> str:
+    """What is no number in a column of numbers, in words; nothing where the column is not about numbers."""
+    is_known = cells.notna().to_numpy()
+    is_number = np.isfinite(
+        import_pandas().to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    )
+    odd = np.flatnonzero(is_known & ~is_number)
+    if len(odd) == 0 or len(odd) > MOST_ODD * np.count_nonzero(is_known):
+        return ""
+    number, place = min((row_number(cells, i), i) for i in odd.tolist())
+    return (
+        f"Column {name!r} holds numbers in {np.count_nonzero(is_number):,} of {len(cells):,} rows, but "
+        f"{cells.tolist()[place]!r} in data row {number}"
+    )
 
 
 def _numbers(name: str, cells: Any) -> Floats:

@@ -10,8 +10,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Threads that wait for each other need the cores to themselves.
 THREADED := $(wildcard tests/test_async*.py)
 
+# Those that do nothing, or little, without torch.
+DEVICES := $(addprefix tests/test_,$(addsuffix .py,callables_on_devices device_hinges device_memory device_scores devices \
+  linear_devices proximal_newton side_by_side tensors))
+
 .PHONY: demo test test-all test-isa test-arm core-test docs lint format sanitize sanitize-gpu bench campaign experiments-quick clean
-.PHONY: test-gcc test-clang test-systems test-oldest test-python compilers wine wheel wheels coverage release-check publish release-page
+.PHONY: test-gcc test-clang test-systems test-oldest test-python test-torch compilers wine wheel wheels coverage release-check publish release-page
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -87,6 +91,12 @@ test-python:
 	    .venv-$$version/bin/python -m pytest -n 2 -m "not slow" $(THREADED:%=--ignore=%) || exit 1; \
 	  else echo "Python $$version was not found"; fi; done; \
 	echo "passed:$$tested"; test -n "$$tested"
+
+# The tests of devices on torch's CPU, the slow ones too; then Triton's kernels by its interpreter, which take minutes.
+test-torch: $(VENV)/test
+	$(PIP) install torch triton
+	$(BIN)/python -m pytest $(DEVICES)
+	TRITON_INTERPRET=1 $(BIN)/python -m pytest -n 2 tests/test_fused.py tests/test_fused_stacks.py
 
 # A wheel, checked, and used where there is no compiler; the wheels of a release, for the system this runs on.
 WHEEL_PYTHON ?= $(PYTHON)

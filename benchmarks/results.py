@@ -27,6 +27,8 @@ PACKAGES = (
     "dask",
     "distributed",
     "ordsvm",
+    "torch",
+    "triton",
     "skordinal",
     "mord",
 )
@@ -107,11 +109,14 @@ def write(name: str, rows: list[Row], data: str, quick: bool = False, path: Path
 
 
 def other_rows(name: str, rows: list[Row], path: Path | None = None) -> list[Row]:
-    """The rows of an earlier run that `rows` do not replace, so that parts can be run one by one."""
+    """The rows of an earlier run that `rows` do not replace, so that parts can be run one by one; they say when, where
+    and with which version they were measured."""
     path = path or FOLDER / f"{name}.json"
-    earlier = json.loads(path.read_text())["rows"] if path.is_file() else []
-    made = {row["claim"] for row in rows}
-    return [row for row in earlier if row["claim"] not in made]
+    if not path.is_file():
+        return []
+    earlier, made = json.loads(path.read_text()), {row["claim"] for row in rows}
+    where = {"date": earlier["date"], "cpu": earlier["machine"]["cpu"], "ordsvm": earlier["versions"]["ordsvm"]}
+    return [{**row, "measured": row.get("measured", where)} for row in earlier["rows"] if row["claim"] not in made]
 
 
 def plain(value: Any) -> Any:

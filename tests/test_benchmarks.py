@@ -67,7 +67,11 @@ def test_a_slow_contestant_has_one_turn(monkeypatch):
 def test_rows_run_alone_leave_the_others_in_the_file(tmp_path):
     path = tmp_path / "some.json"
     results.write("some", [results.row("a", 1.0), results.row("b", 2.0)], "made", path=path)
-    assert [row["claim"] for row in results.other_rows("some", [results.row("b", 3.0)], path)] == ["a"]
+    (kept,) = results.other_rows("some", [results.row("b", 3.0)], path)
+    assert kept["claim"] == "a"
+    assert kept["measured"].keys() == {"date", "cpu", "ordsvm"}
+    results.write("some", [{**kept, "measured": "elsewhere"}, results.row("b", 3.0)], "data", path=path)
+    assert results.other_rows("some", [results.row("b", 3.0)], path)[0]["measured"] == "elsewhere"
     assert results.other_rows("some", [], tmp_path / "none.json") == []
 
 

@@ -187,12 +187,12 @@ def test_a_nystroem_map_of_all_rows_is_the_kernel_machine(client):
     X, y = ranked(n=90, seed=6)
     rows, labels = chunks(X, 40, 0, 50), chunks(y, 40, 0, 50)
     machine = on_dask.LinearSVOR(C=0.5, tol=TOL)
-    exact = on_dask.NystroemMachine(machine, gamma=0.3, n_components=1000).fit(rows, labels)
+    exact = on_dask.NystroemMachine(machine, gamma=0.3, n_landmarks=1000).fit(rows, labels)
     whole = ordsvm.SVOR(C=0.5, kernel="rbf", gamma=0.3, tol=1e-4).fit(X, y)
     assert exact.map_.components_.shape[0] == 90
     assert exact.result_.relative_gap <= TOL
     assert exact.result_.objective == pytest.approx(whole.result_.objective, rel=1.2 * TOL)
-    few = on_dask.NystroemMachine(machine, gamma=0.3, n_components=20, random_state=0).fit(rows, labels)
+    few = on_dask.NystroemMachine(machine, gamma=0.3, n_landmarks=20, random_state=0).fit(rows, labels)
     proof = ordsvm.certify(few.machine_, few.map_.transform(X).astype(np.float32), y)
     assert proof.relative_gap <= TOL  # of the approximate problem, whose optimum is above that of the exact one
     assert few.result_.objective >= whole.result_.objective

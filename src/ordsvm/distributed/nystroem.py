@@ -51,7 +51,7 @@ class NystroemMachine(BaseEstimator):
         Of the "poly" kernel.
     coef0 : float, default=0.0
         Of the "poly" and "sigmoid" kernels.
-    n_components : int, default=300
+    n_landmarks : int, default=300
         Rows drawn for the map, at most as many as there are; blocks become float32 arrays with so many columns.
     random_state : int, RandomState or None, default=None
         Draws the rows.
@@ -92,7 +92,7 @@ class NystroemMachine(BaseEstimator):
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> rows, labels = da.from_array(X, chunks=(221, 10)), da.from_array(y, chunks=221)
     >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
-    ...     model = NystroemMachine(n_components=50, random_state=0).fit(rows, labels, client=client)
+    ...     model = NystroemMachine(n_landmarks=50, random_state=0).fit(rows, labels, client=client)
     >>> model.predict(X).shape
     (442,)
     """
@@ -108,7 +108,7 @@ class NystroemMachine(BaseEstimator):
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 0.0,
-        n_components: int = 300,
+        n_landmarks: int = 300,
         random_state: RandomState = None,
     ) -> None:
         self.machine = machine
@@ -116,7 +116,7 @@ class NystroemMachine(BaseEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -239,7 +239,7 @@ class NystroemMachine(BaseEstimator):
             check_choice("kernel", self.kernel, KERNELS)
         if self.gamma is not None:
             check_positive("gamma", self.gamma)
-        check_number("n_components", self.n_components, "a whole number from 1 on", lambda n: n >= 1 and n == int(n))
+        check_number("n_landmarks", self.n_landmarks, "a whole number from 1 on", lambda n: n >= 1 and n == int(n))
         check_seed(self.random_state)
 
     def _new_map(self, sample: Any) -> NystroemMap:
@@ -255,7 +255,7 @@ class NystroemMachine(BaseEstimator):
         if sizes.sum() < 2:
             raise ValueError(f"There are {sizes.sum()} rows in all blocks: give at least 2.")
         n_rows = int(sizes.sum())
-        chosen = np.sort(sample_without_replacement(n_rows, min(int(self.n_components), n_rows), random_state=random))
+        chosen = np.sort(sample_without_replacement(n_rows, min(int(self.n_landmarks), n_rows), random_state=random))
         first = np.concatenate([[0], np.cumsum(sizes)])
         own = [chosen[(chosen >= start) & (chosen < end)] - start for start, end in pairwise(first)]
         drawn = [client.submit(_some, block, numbers, pure=False) for block, numbers in zip(rows, own, strict=True)]

@@ -29,7 +29,7 @@ class Script:
 
     def run(self, n_problems=2, **options):
         control = Control(**({"time_limit": LONG} | options))
-        found = solve_each([PROBLEM] * n_problems, [None] * n_problems, GCD(), control, self)
+        found = solve_each([PROBLEM] * n_problems, [None] * n_problems, control, self)
         return [(solution.result.status, solution.result.n_iter) for solution in found]
 
 

@@ -226,7 +226,7 @@ class KernelMachine(Machine):
         starts, control = self._starts(task.problems), self._control(keeper)
         if isinstance(solver, RankDCD):
             penalized = self._penalized(task, kernel, samples, solver)
-            return Trained(Linear(), solve_each(task.problems, starts, solver, control, penalized))
+            return Trained(Linear(), solve_each(task.problems, starts, control, penalized))
         if is_auto(self.solver):
             control = replace(control, last_resort=last_resort(self._work(task, kernel, samples)))
         if task.validation is not None:
@@ -247,7 +247,7 @@ class KernelMachine(Machine):
                 found = solve_together(task.problems, starts, shared, solver, control)
                 if found is not None:
                     return Trained(kernel, found)
-        return Trained(kernel, solve_each(task.problems, starts, solver, control, one))
+        return Trained(kernel, solve_each(task.problems, starts, control, one))
 
     def _goes_together(self, task: KernelTask, kernel: Kernel, samples: Any, control: Control) -> bool:
         if not is_auto(self.solver) or not can_solve_together(control):

@@ -57,7 +57,7 @@ def explain(
     out.print(f"\n[bold]Row {row}[/bold] of {escape(table.name)} gets [bold]{escape(str(why.prediction))}[/bold].")
     out.print(_about_score(fitted, why, len(drawn)))
     out.print()
-    out.print(_contribution_table(fitted, why, top, _read(fitted, one)))
+    out.print(_contribution_table(why, top, _read(fitted, one)))
     if why.cases is not None:
         out.print("\n[dim]cases like this one, in training[/dim]")
         out.print(_case_table(described))
@@ -89,7 +89,7 @@ def _about_score(model: TableModel, why: Explanation, n_rows: int) -> str:
     return escape(f"{text}; thresholds: {cuts}.")
 
 
-def _contribution_table(model: TableModel, why: Explanation, top: int, row: Any) -> RichTable:
+def _contribution_table(why: Explanation, top: int, row: Any) -> RichTable:
     found = why.contributions
     shown = found.largest(0, top)
     is_sampled = found.method == "sampling"

@@ -83,7 +83,7 @@ def solve_with_last_resort(
 
 
 def solve_each(
-    problems: Sequence[Problem], starts: Sequence[Floats | None], solver: Any, control: Control, solve_one: Solve
+    problems: Sequence[Problem], starts: Sequence[Floats | None], control: Control, solve_one: Solve
 ) -> list[Solution]:
     """One problem after the other, by `solve_one`; what a checkpoint has of them is not solved again.
 

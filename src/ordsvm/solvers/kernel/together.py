@@ -91,7 +91,7 @@ def solve_together(
         if rest and then is not None:
             alphas = [solutions[number].result.alpha for number in rest]
             left, one = _time_left(control, deadline), partial(shared.solve, then())
-            _replace(solutions, rest, solve_each([problems[number] for number in rest], alphas, None, left, one))
+            _replace(solutions, rest, solve_each([problems[number] for number in rest], alphas, left, one))
     return solutions
 
 

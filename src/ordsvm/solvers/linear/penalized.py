@@ -43,7 +43,7 @@ def solve_penalized(
     """
     began = time.perf_counter()
     table, weight = _table(problem, codes)
-    kept = _KeptRuns(solver, control)
+    kept = _KeptRuns(control)
     variables = None if start is None else _signed(problem, start)
     begun = None if variables is None else (variables, -variables.sum(axis=0))
     labels, results = codes.astype(np.int32), kept.results
@@ -80,7 +80,7 @@ class _KeptRuns:
     results, tol   those of an earlier call, and the tolerance of the run that it was in
     """
 
-    def __init__(self, solver: RankDCD, control: Control) -> None:
+    def __init__(self, control: Control) -> None:
         self._keeper = control.keeper
         self.tol, self.results, self._resumed = control.tol, list[FitResult](), None
         if control.keeper is not None and control.keeper.resumed is not None:

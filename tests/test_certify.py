@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from ordsvm import LinearNPSVOR, LinearSVC, LinearSVOR, certify
+from ordsvm import SVOR, LinearNPSVOR, LinearSVC, LinearSVOR, certify
 from ordsvm.solvers.linear import losses
 from tests.cases import N_RANKS, random_data
 from tests.model_cases import FORMULATION, TIGHT, every_model
@@ -103,3 +103,16 @@ def test_certify_of_linear_machines_makes_no_copy_of_float32():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < X.nbytes
+
+
+@pytest.mark.parametrize("spread", [3e6, 1e8])
+def test_pairs_of_near_rows_far_from_all_others_are_certified_truly(spread):
+    """Norms lose their distances: the proof of the fit, by the core, and this one must agree."""
+    random = np.random.default_rng(0)
+    X = np.repeat(random.uniform(0.0, spread, 50), 2)[:, np.newaxis]
+    X[1::2] += random.uniform(0.3, 1.0, (50, 1))
+    y = np.arange(100) % 3
+    model = SVOR(C=10.0, gamma=1.0, tol=1e-6).fit(X, y)
+    proof = certify(model, X, y)
+    assert proof.primal == pytest.approx(model.result_.objective, rel=1e-7)
+    assert proof.gap <= 2.0 * model.result_.gap

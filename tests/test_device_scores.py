@@ -67,6 +67,18 @@ def test_rows_beyond_the_support_are_scored_in_float64(n_features, fused):
     np.testing.assert_allclose(scores[7], expected[7], atol=1e-9)
 
 
+@pytest.mark.parametrize("fused", [False, FUSED], indirect=True)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_near_rows_far_from_all_others_keep_their_distances(dtype, fused):
+    random = np.random.default_rng(0)
+    support = np.column_stack([random.integers(0, 2**20, 100), *random.normal(size=(19, 100))]).astype(dtype)
+    X = support + random.normal(size=(100, 20)).astype(dtype) * np.r_[0.0, np.full(19, 0.1)].astype(dtype)
+    kernel, beta = RBF(1.0), 10 * random.normal(size=(100, 2))
+    expected = kernel(X.astype(float), support.astype(float)) @ beta
+    assert np.abs(expected).max() > 1.0
+    np.testing.assert_allclose(device_scores(DEVICE, kernel, X, support, beta), expected, atol=1e-6)
+
+
 # Sparse rows
 
 

@@ -111,6 +111,19 @@ def test_distances_far_from_the_origin_are_not_lost(dtype):
     np.testing.assert_allclose(scores, plain, rtol=0, atol=1e-5 if dtype == np.float32 else 1e-9)
 
 
+@pytest.mark.parametrize("kind", [RBF, Laplacian])
+@pytest.mark.parametrize("size", [1e-25, 1e-20, 6e18, 1e19, 1e25])
+def test_float32_rows_whose_gamma_is_no_float32_are_scored_in_float64(size, kind):
+    random = np.random.default_rng(0)
+    X = (size * random.normal(size=(200, 2))).astype(np.float32)
+    wide = X.astype(np.float64)
+    gamma = 1.0 / wide.var() if kind is RBF else 1.0 / wide.std()
+    beta = random.normal(size=(200, 1))
+    expected = kind(gamma)(wide, wide) @ beta
+    tol = 1e-9 if not 1e-30 <= gamma <= 1e30 else 1e-4
+    np.testing.assert_allclose(kind(gamma).scores(X, X, beta), expected, atol=tol)
+
+
 def test_values_of_a_kernel_that_overflow_are_not_hidden():
     X = np.full((1, 1), 1e100)
     assert not np.isfinite(Polynomial(1.0, 0.0, 5).scores(X, X, np.ones(1)))[0]

@@ -85,6 +85,12 @@ Norms norms_that_serve(const Kernel& kernel, const DenseView<T>& samples, const 
   return Features{kernel, support.n_columns, 1.0, largest}.norms_serve() ? norms : Norms{};
 }
 
+/// Whether gamma and distances that matter beside it have all digits of a float: where these overflow, a value is 0.
+bool fits_float(double gamma) {
+  constexpr double most = 1e30;
+  return gamma <= most && gamma >= 1.0 / most;
+}
+
 /// Threads take batches of samples in turn; where there is little to do, the calling thread does it alone.
 template <class Compute, class SupportGroup, class Data>
 void run(const Kernel& kernel, const Data& samples, const Data& support, const Norms& norms, const Weights& weights,
@@ -111,7 +117,7 @@ void scores(const Kernel& kernel, const DenseView<T>& samples, const DenseView<T
             std::span<double> out, int n_threads, const StopCheck& stop_check) {
   const Norms norms = norms_that_serve(kernel, samples, support);
   if constexpr (std::is_same_v<T, float>)
-    if (is_distance(kernel.kind))
+    if (is_distance(kernel.kind) && fits_float(kernel.gamma))
       return run<float, SupportGroup<float, float>>(kernel, samples, support, norms, weights, out, n_threads,
                                                     stop_check);
   run<double, SupportGroup<double, T>>(kernel, samples, support, norms, weights, out, n_threads, stop_check);

@@ -159,6 +159,10 @@ class TorchLibrary:
         """Sums of absolute differences."""
         return self._torch.cdist(rows, columns, p=1.0)
 
+    def square_distances(self, rows: Array, columns: Array) -> Array:
+        """Sums of squares of differences, which are made one by one."""
+        return self._torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist").square_()
+
     def cholesky(self, matrix: Array) -> Array | None:
         lower, info = self._torch.linalg.cholesky_ex(matrix)
         return lower if not bool(info.any()) else None

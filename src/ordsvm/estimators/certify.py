@@ -94,8 +94,8 @@ def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
     alphas = [problem.repair(part) for problem, part in zip(task.problems, parts, strict=True)]
     beta = np.stack([problem.beta(alpha) for problem, alpha in zip(task.problems, alphas, strict=True)], axis=1)
     _check_support(model, X, beta, task.order)
-    scores, largest = _scores(model, model._samples(X, task.order), beta)
-    rounding = 4 * np.finfo(np.float64).eps * largest * np.abs(beta).sum(axis=0)
+    scores, off = _scores(model, model._samples(X, task.order), beta)
+    rounding = off * np.abs(beta).sum(axis=0)
     columns = zip(task.problems, alphas, scores.T, rounding, model._model_thresholds(), strict=True)
     return _total([problem.certificate(*proof) for problem, *proof in columns])
 
@@ -151,11 +151,12 @@ def _equal(rows: Any, others: Any) -> bool:
 
 
 def _scores(model: KernelMachine, X: Any, beta: Floats) -> tuple[Floats, float]:
-    """Kβ for every problem, and the largest kernel value."""
+    """Kβ for every problem, and what a kernel value is off by."""
     support = np.flatnonzero(beta.any(axis=1))
     if isinstance(model.kernel_, Precomputed):
-        return X[:, support].astype(np.float64) @ beta[support], float(np.abs(np.diagonal(X)).max())
-    return model.kernel_.scores_in_numpy(X, X[support], beta[support]), model.kernel_.largest(X)
+        largest = float(np.abs(np.diagonal(X)).max())
+        return X[:, support].astype(np.float64) @ beta[support], 4 * np.finfo(np.float64).eps * largest
+    return model.kernel_.scores_in_numpy(X, X[support], beta[support]), model.kernel_.rounding(X)
 
 
 def _total(proofs: Sequence[Certificate]) -> Certificate:

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.extmath import safe_sparse_dot
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from ordsvm._typing import Floats
 
 Data = Any  # a dense array or a SciPy CSR matrix or array
 
+FINE = 1e-12  # of exponents
+DENSE_VALUES = 2**26  # of sparse rows that may be made dense
 BLOCK_BYTES = 32 * 2**20  # of kernel values that are in memory at once when scores are computed
 
 
@@ -62,6 +66,27 @@ def centred(X: Data, Y: Data) -> tuple[Data, Data]:
         return X, Y
     centre = Y.mean(axis=0)
     return X - centre, Y - centre
+
+
+def squared_distances(X: Data, Y: Data, gamma: float) -> Floats:
+    """‖x − y‖², by norms where gamma times it is then off by FINE at most, as of all but rows far apart; else by
+    differences, which cost more. Sparse rows that have no room as dense ones are left to norms."""
+    moved = centred(float64(X), float64(Y))
+    if norm_error(*moved, gamma) <= FINE or not all(map(has_dense_room, moved)):
+        return euclidean_distances(*moved, squared=True)
+    return cdist(
+        *(np.asarray(each.toarray() if sp.issparse(each) else each, np.float64) for each in (X, Y)), "sqeuclidean"
+    )
+
+
+def norm_error(X: Data, Y: Data, gamma: float) -> float:
+    """What gamma ‖x − y‖² is off by where it is ‖x‖² + ‖y‖² − 2 x·y: a bound of the first order."""
+    unit = np.finfo(np.float64).eps * (X.shape[1] + 7)
+    return gamma * unit * sum(float(row_norms(each, squared=True).max(initial=0.0)) for each in (X, Y))
+
+
+def has_dense_room(X: Data) -> bool:
+    return X.shape[0] * X.shape[1] <= DENSE_VALUES
 
 
 def dot(X: Data, Y: Data) -> Floats:

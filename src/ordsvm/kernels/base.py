@@ -69,6 +69,21 @@ class Kernel(ABC):
         blocks = (X[i : i + 64] for i in range(0, X.shape[0], 64))
         return max(float(np.abs(np.diagonal(self(block, block))).max()) for block in blocks)
 
+    def rounding(self, X: Data) -> float:
+        """Compute what a value between these samples, as NumPy makes it, is off by: about that, or at most.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        float
+            The error, four units of the last place of the largest value unless a kernel knows better.
+        """
+        return 4 * float(np.finfo(np.float64).eps) * self.largest(X)
+
     def scores(self, X: Data, Y: Data, beta: Floats, n_threads: int = 1) -> Floats:
         """Compute k(X, Y) @ beta, without all values of the kernel in memory.
 

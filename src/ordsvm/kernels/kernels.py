@@ -13,12 +13,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
+from sklearn.metrics.pairwise import manhattan_distances
 
 from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.devices import TensorRows
-from ordsvm.kernels.arrays import Data, alike, centred, csr_arrays, dot, float64
+from ordsvm.kernels.arrays import (
+    FINE,
+    Data,
+    alike,
+    centred,
+    csr_arrays,
+    dot,
+    float64,
+    has_dense_room,
+    norm_error,
+    squared_distances,
+)
 from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.given import Custom, Precomputed
 
@@ -153,7 +164,24 @@ class RBF(NativeKernel):
     gamma: float
 
     def __call__(self, X: Data, Y: Data) -> Floats:
-        return np.exp(-self.gamma * euclidean_distances(*centred(float64(X), float64(Y)), squared=True))
+        return np.exp(-self.gamma * squared_distances(X, Y, self.gamma))
+
+    def rounding(self, X: Data) -> float:
+        """Compute what a value between these samples is off by at most, as `Kernel.rounding`.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        float
+            The largest error.
+        """
+        by_norms = norm_error(*centred(float64(X), float64(X)), self.gamma)
+        by_differences = np.finfo(np.float64).eps * (X.shape[1] + 4)
+        return by_differences + (by_norms if by_norms <= FINE or not has_dense_room(X) else 0.0)
 
     def _native(self) -> _core.Kernel:
         return _core.Kernel(_core.KernelKind.rbf, gamma=self.gamma)

@@ -26,7 +26,8 @@ FEATURES_AT_A_TIME = 64  # where there are more
 CHUNK = 4096  # columns summed in float32
 LARGEST_HALF = 1000.0  # to which features are scaled: products of two stay within float16's range of precision
 FAR = 2.0  # times as far as any sample of the reference, beyond which forms in float16 do not reach
-MOST_FACTORED = 30.0  # norm of a sample, as an exponent of 2, up to which values without its factor stay in range
+MOST_IN_SINGLE = 4096.0  # norm of a sample, as an exponent of 2, up to which one in float32 is off by 1e-3 at most
+MOST_FACTORED = 30.0  # likewise, up to which values without the factor of their row stay in range
 MOST_BOUNDED = 240.0  # likewise, up to which no exponent of two samples, −½‖x − y‖² ≥ −4 norms, needs to be cut off
 LEAST_SQUARE = 8192  # samples of a square part of K from which on only half of it is computed
 MOST_IN_DOUBLE = 64  # features of which large tiles of float64 fit into the shared memory of all GPUs
@@ -269,7 +270,7 @@ class FusedGaussianProducts(GaussianProducts):
         self._is_factored = float(self._norm[reference].max()) <= MOST_FACTORED
 
     def far(self, size: int) -> Array:
-        is_near = self._padded[:size].abs().amax(1) <= FAR * self._top
+        is_near = (self._padded[:size].abs().amax(1) <= FAR * self._top) & (self._norm[:size] <= MOST_IN_SINGLE)
         if not self._by_differences and self._is_factored:
             is_near &= self._norm[:size] <= 2 * MOST_FACTORED
         return torch.nonzero(~is_near)[:, 0]

@@ -5,6 +5,7 @@ This is the plain version, float64 throughout and for every kernel; fused.py has
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from ordsvm.torch_library import TorchLibrary
 TILE_VALUES = 2**27  # kernel values in memory at a time on a GPU
 TILE_VALUES_CPU = 2**22
 ROWS_OF_CENTRE = 4096
+MOST_ROUNDED = 1e-9  # of a value by its norms
 EVERY = slice(None)
 
 
@@ -68,8 +70,15 @@ class TorchProducts(ABC):
         """Which of the first samples are so far from the reference that only `exact_product` is for them."""
         return self.library.index([])
 
+    def beyond_norms(self, size: int) -> Array:
+        """Which of the first samples are so far out that `product_by_differences` is for them."""
+        return self.library.index([])
+
     @abstractmethod
     def exact_product(self, rows: Rows, columns: Rows, values: Array) -> Array: ...
+
+    def product_by_differences(self, rows: Rows, columns: Rows, values: Array) -> Array:
+        return self.exact_product(rows, columns, values)
 
     @abstractmethod
     def part(self, rows: Array, columns: Array) -> Array: ...
@@ -110,14 +119,21 @@ class TiledProducts(TorchProducts):
         self.n_values += len(rows) * len(columns)
         return self._in_tiles(self.samples[rows], self.samples[columns], lambda tile: tile, (len(rows), len(columns)))
 
-    def _in_tiles(self, left: Array, right: Array, use: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
+    def _in_tiles(
+        self,
+        left: Array,
+        right: Array,
+        use: Callable[[Array], Array],
+        shape: tuple[int, ...],
+        make: Callable[[Array, Array], Array] | None = None,
+    ) -> Array:
         """What becomes of the values, so many rows of them at a time; fewer, once memory does not suffice."""
-        made: Array | None = None
+        make, made = make or self.values, None
         begin = 0
         while begin < len(left) or made is None:
             step = max(1, self._tile // max(1, len(right)))
             try:
-                tile = use(self.values(left[begin : begin + step], right))
+                tile = use(make(left[begin : begin + step], right))
                 if step >= len(left):
                     return tile
                 made = self.library.zeros(*shape) if made is None else made
@@ -156,6 +172,21 @@ class GaussianProducts(TiledProducts):
 
     def half_squares(self) -> Array:
         return -self.samples[:, -1]
+
+    def beyond_norms(self, size: int) -> Array:
+        """Which of the first samples are so far out that their values have to be made of differences."""
+        unit = 4.0 * (self.samples.shape[1] + 6.0) * sys.float_info.epsilon
+        return self.library.places(unit * self.half_squares()[:size] > MOST_ROUNDED)
+
+    def product_by_differences(self, rows: Rows, columns: Rows, values: Array) -> Array:
+        left, right = (self.samples[each.which][:, :-1] for each in (rows, columns))
+        distances = self.library.square_distances
+        self.n_values += rows.size * columns.size
+
+        def make(some: Array, others: Array) -> Array:
+            return (distances(some, others) * -0.5).exp_()
+
+        return self._in_tiles(left, right, lambda tile: tile @ values, (len(left),), make)
 
     def values(self, rows: Array, columns: Array) -> Array:
         exponent = rows[:, :-1] @ columns[:, :-1].T

@@ -30,8 +30,8 @@ def is_worth_a_device(X: Any, support: Any) -> bool:
 def device_scores(device: str, kernel: Kernel, X: Any, support: Any, beta: Floats) -> Floats:
     """k(X, support) @ beta, as `Kernel.scores`; X may be a tensor.
 
-    As there, values between samples in float32 are computed with about that precision, and others in float64. No score
-    depends on the other rows of X.
+    As there, values between samples in float32 are computed with about that precision, and others in float64, those of
+    rows far out by differences. No score depends on the other rows of X.
     """
     if len(beta) == 0 or X.shape[0] == 0:
         return np.zeros((X.shape[0], *beta.shape[1:]))
@@ -66,11 +66,14 @@ def _block_scores(library: TorchLibrary, kernel: Kernel, block: Any, support: An
     both = library.join([dense_on(library, block), dense_on(library, support)])
     products = torch_products(library, kernel, both, reference=slice(n, None))
     columns = products.rows(library.span(n, len(both)))
-    if not is_single:
-        return _scores_by(library, partial(products.exact_product, products.first(n), columns), weights)
-    scores, far = _scores_by(library, partial(products.product, products.first(n), columns), weights), products.far(n)
-    if len(far) > 0:
-        scores[far] = _scores_by(library, partial(products.exact_product, products.rows(far), columns), weights)
+    product = products.product if is_single else products.exact_product
+    scores = _scores_by(library, partial(product, products.first(n), columns), weights)
+    better = [(products.beyond_norms(n), products.product_by_differences)]
+    if is_single:
+        better.insert(0, (products.far(n), products.exact_product))
+    for rows, product in better:
+        if len(rows) > 0:
+            scores[rows] = _scores_by(library, partial(product, products.rows(rows), columns), weights)
     return scores
 
 

@@ -155,6 +155,27 @@ def test_svmlight(folder, capsys):
     assert "trained with an svmlight file" in err
 
 
+def test_queries_are_held_out_as_a_whole(folder, capsys):
+    X, y = random_data(3, n=60, n_ranks=3)
+    query = np.repeat(np.arange(20), 3)
+    dump_svmlight_file(X, y, "data.svm", query_id=query, zero_based=False)
+    code, _, said = call(capsys, "train", "data.svm", "-m", "linear-svor", "--hold-out", "0.2", "-o", "m")
+    assert code == 0
+    assert "has queries (qid)" in said
+    assert "GroupKFold" in said
+    held_out = load("m").about_["held_out"]
+    assert len(held_out) == 12
+    assert not set(query[held_out]) & set(np.delete(query, held_out))
+    dump_svmlight_file(X, y, "data.svm", query_id=np.ones(60, dtype=int), zero_based=False)
+    code, _, said = call(capsys, "train", "data.svm", "--hold-out", "0.2", "-o", "m")
+    assert code == 1
+    assert "all rows have the same qid" in said
+    dump_svmlight_file(X, np.sort(y), "data.svm", query_id=np.sort(y), zero_based=False)
+    code, _, said = call(capsys, "train", "data.svm", "--hold-out", "0.2", "-o", "m")
+    assert code == 1
+    assert "leaves some rank without training rows" in said
+
+
 def test_a_model_of_a_gpu_predicts_without_one_and_says_so_once(folder, capsys, monkeypatch):
     monkeypatch.setattr("ordsvm.devices._n_gpus", lambda: 0)  # of torch, be it installed or not
     call(capsys, *TRAIN, "-o", "m")

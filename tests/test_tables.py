@@ -57,6 +57,18 @@ def test_svmlight(tmp_path):
     assert len(table) == 3
 
 
+def test_queries_of_an_svmlight_file(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text("1 qid:7 1:0.5\n2 qid:7 2:1\n3 qid:9 1:-1\n")
+    np.testing.assert_array_equal(read(path).queries, [7, 7, 9])
+    np.testing.assert_array_equal(read(path).take([2, 0]).queries, [9, 7])
+    path.write_text("1 1:0.5\n")
+    assert read(path).queries is None
+    path.write_text("1 qid:7 1:0.5\n2 2:1\n")
+    with pytest.raises(TableError, match="has qid in 1 of its 2 rows"):
+        read(path)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [

@@ -73,6 +73,12 @@ def training_data(options: DataOptions) -> TrainingData:
     if not table.has_columns:
         if options.target or options.text or options.drop:
             raise TableError(f"{table.name!r} is an svmlight file, without names of columns: leave out their options.")
+        if table.queries is not None:
+            note(
+                f"{table.name!r} has queries (qid): rows are trained on one by one, and --hold-out keeps whole queries "
+                "back. Folds of --calibrate, tune and compare part queries; for folds of whole ones give "
+                "OrdinalSearchCV(cv=GroupKFold(5)).fit(X, y, groups=...) in Python."
+            )
         labels = _whole(table.labels)
         return TrainingData(table, table.rows, labels, ordered(options.order, labels), None, numbers)
     if not options.target:
@@ -132,7 +138,7 @@ def ordered(order: str, labels: Any) -> list[Any] | None:
 
 
 def split_rows(data: TrainingData, share: float, seed: int) -> tuple[Ints, Ints]:
-    """Rows to train with and rows to hold out, the share of every rank alike.
+    """Rows to train with and rows to hold out, the share of every rank alike, or a share of the queries.
 
     The former come in random order: files are often sorted, and folds of consecutive rows would be unlike each other.
     """
@@ -142,8 +148,26 @@ def split_rows(data: TrainingData, share: float, seed: int) -> tuple[Ints, Ints]
     if not 0 < share < 1:
         raise TableError(f"--hold-out {share:g} is not valid: give a share above 0 and below 1, such as 0.25.")
     codes = encode_labels(data.labels, data.categories).codes
-    held_out = hold_out(codes, np.ones(len(codes)), share, np.random.RandomState(seed))
+    random = np.random.RandomState(seed)
+    if data.table.queries is None:
+        held_out = hold_out(codes, np.ones(len(codes)), share, random)
+    else:
+        held_out = _whole_queries(data.table.queries, share, random)
+        if len(np.unique(np.delete(codes, held_out))) < len(np.unique(codes)):
+            raise TableError(
+                f"--hold-out {share:g} of the queries leaves some rank without training rows: give a smaller share, "
+                "another --seed or more queries."
+            )
     return every[~np.isin(every, held_out)], held_out
+
+
+def _whole_queries(queries: Ints, share: float, random: np.random.RandomState) -> Ints:
+    """The rows of a random share of the queries, in ascending order; one query at least is left to train with."""
+    ids = random.permutation(np.unique(queries))
+    if len(ids) < 2:
+        raise TableError("--hold-out keeps whole queries back, and all rows have the same qid: leave it out.")
+    wanted = min(int(np.ceil(share * len(ids))), len(ids) - 1)
+    return np.flatnonzero(np.isin(queries, ids[:wanted]))
 
 
 def _whole(labels: Any) -> Any:

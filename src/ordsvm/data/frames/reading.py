@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ordsvm._typing import Floats, Ints
 from ordsvm.checks import shortened
-from ordsvm.data.svmlight import OPENERS, svmlight_blocks
+from ordsvm.data.svmlight import OPENERS, svmlight_pieces
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 FORMATS = {
@@ -55,12 +55,15 @@ class Table:
         The name of the file without its folder.
     fingerprint : str
         SHA-256 of the file.
+    queries : ndarray of shape (n_rows,) or None, default=None
+        The query of every row, as `qid:` of an svmlight file has it; None where the file has none.
     """
 
     rows: Any
     labels: Floats | None
     name: str
     fingerprint: str = field(repr=False)
+    queries: Ints | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -85,7 +88,8 @@ class Table:
             numbers there, from 0.
         """
         if self.labels is not None:
-            return replace(self, rows=self.rows[which], labels=self.labels[which])
+            queries = None if self.queries is None else self.queries[which]
+            return replace(self, rows=self.rows[which], labels=self.labels[which], queries=queries)
         rows = self.rows.iloc[which]
         if self.rows.index.name != ROW_NUMBERS:
             rows = rows.set_axis(import_pandas().Index(which, name=ROW_NUMBERS))
@@ -138,14 +142,14 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
     if not Path(path).is_file():
         return _from_pipe(path, kind)
     try:
-        rows, labels = _svmlight(path) if kind == "svmlight" else (_frame(path, kind), None)
+        rows, labels, queries = _svmlight(path) if kind == "svmlight" else (_frame(path, kind), None, None)
     except TableError:
         raise
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise TableError(f"{name!r} can't be read: {_line(error)}.") from None
     if rows.shape[0] == 0:
         raise TableError(f"{name!r} has no rows: give a file with data.")
-    return Table(rows, labels, Path(path).name, _fingerprint(path))
+    return Table(rows, labels, Path(path).name, _fingerprint(path), queries)
 
 
 def _from_pipe(path: str | os.PathLike[str], kind: str) -> Table:
@@ -203,18 +207,25 @@ def _parquet(path: str | os.PathLike[str]) -> Any:
         return pandas.read_parquet(io.BytesIO(file.read()))
 
 
-def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, Floats]:
-    """All rows at once, with as many features as there are; columns may count from 0 or from 1."""
+def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, Floats, Ints | None]:
+    """All rows at once, with as many features as there are; columns may count from 0 or from 1. Their queries too."""
     try:
-        blocks = list(svmlight_blocks(path))
+        blocks = [block for block, _ in svmlight_pieces(path, with_queries=True)]
     except ValueError as error:
         raise TableError(_line(error)) from None
     if not blocks:
         raise TableError(f"{os.fspath(path)!r} has no rows: give a file with data.")
-    rows = sp.vstack([block for block, _ in blocks], format="csr")
+    rows = sp.vstack([block for block, _, _ in blocks], format="csr")
     n_features = max(1, int(rows.indices.max(initial=0)) + 1)
     rows = sp.csr_array((rows.data.astype(np.float64), rows.indices, rows.indptr), shape=(rows.shape[0], n_features))
-    return rows, np.concatenate([labels for _, labels in blocks])
+    labels = np.concatenate([labels for _, labels, _ in blocks])
+    queries = np.concatenate([ids for _, _, ids in blocks])
+    if 0 < len(queries) < len(labels):
+        raise TableError(
+            f"{os.fspath(path)!r} has qid in {len(queries)} of its {len(labels)} rows: give it in all of them, or in "
+            "none."
+        )
+    return rows, labels, queries if len(queries) else None
 
 
 def column(table: Table, name: str) -> Any:

@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from ordsvm import SVOR, LinearSVOR, load, save
+from ordsvm import SVOR, CalibratedOrdinal, LinearSVOR, load, save
 from ordsvm.data.frames import columns
 from ordsvm.data.frames.reading import matching
 from ordsvm.tables import TableEncoder, TableError, TableModel, read
+from tests.cases import random_data
 
 FRAME = pd.DataFrame(
     {
@@ -171,6 +172,18 @@ def test_a_model_of_a_table_goes_through_a_file(text, tmp_path):
     assert loaded.encoder_.columns_[:2] == model.encoder_.columns_[:2]
     np.testing.assert_array_equal(loaded.about_["held_out"], [3, 4])
     assert not hasattr(loaded, "predict_proba")
+
+
+def test_a_calibrated_model_has_sets_and_cumulative_probabilities():
+    X, y = random_data(0, n=60, n_ranks=3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = TableModel(CalibratedOrdinal(SVOR(), cv=3), TableEncoder()).fit(frame, y)
+    features = model.features(frame)
+    np.testing.assert_array_equal(model.predict_cumproba(frame), model.machine_.predict_cumproba(features))
+    np.testing.assert_array_equal(model.predict_set(frame, 0.8), model.machine_.predict_set(features, 0.8))
+    plain = TableModel(SVOR(), TableEncoder()).fit(frame, y)
+    assert not hasattr(plain, "predict_set")
+    assert not hasattr(plain, "predict_cumproba")
 
 
 def test_rows_of_an_svmlight_file_may_lack_the_last_features(tmp_path):

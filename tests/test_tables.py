@@ -174,6 +174,21 @@ def test_a_model_of_a_table_goes_through_a_file(text, tmp_path):
     assert not hasattr(loaded, "predict_proba")
 
 
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_a_csv_file_may_have_another_sign_than_commas(sign, tmp_path):
+    FRAME.to_csv(tmp_path / "data.csv.gz", sep=sign, index=False)
+    pd.testing.assert_frame_equal(read(tmp_path / "data.csv.gz").rows, FRAME)
+    (tmp_path / "one.csv").write_text("a\n1;2\n3;4\n")
+    assert read(tmp_path / "one.csv").rows["a"].tolist() == ["1;2", "3;4"]
+
+
+def test_decimal_commas_are_named(tmp_path):
+    path = tmp_path / "data.tsv"
+    path.write_text("a\tb\tc\n1,5\t1\t1,x\n2\t2\t2\n")
+    with pytest.warns(UserWarning, match=r"Column 'a' of 'data.tsv' holds numbers with a decimal comma, such as '1,5'"):
+        assert read(path).rows["a"].tolist() == ["1,5", "2"]
+
+
 def test_a_calibrated_model_has_sets_and_cumulative_probabilities():
     X, y = random_data(0, n=60, n_ranks=3)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -18,7 +20,10 @@ from ordsvm.labels import encode_labels
 
 DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV, Parquet or svmlight file, also compressed.")]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column that holds the labels.")]
-Order = Annotated[str, typer.Option("--order", metavar="LABELS", help='The labels, lowest first: "low,medium,high".')]
+Order = Annotated[
+    str,
+    typer.Option("--order", metavar="LABELS", help='The labels, lowest first: "low,medium,high", or with < between.'),
+]
 Text = Annotated[
     list[str],
     typer.Option("--text", metavar="COLUMN", help="A column of text, as TF-IDF, for a linear machine. Repeatable."),
@@ -123,18 +128,27 @@ def ordered(order: str, labels: Any) -> list[Any] | None:
     """The labels in --order, as the type that the column has."""
     if not order:
         return None
-    names = [name.strip() for name in order.split(",")]
     if np.asarray(labels).dtype.kind in "biuf":
         try:
-            numbers = [float(name) for name in names]
+            numbers = [float(name) for name in re.split("[,<]", order)]
         except ValueError:
             raise TableError(f"--order {order!r} must list numbers, for the labels are numbers.") from None
         return [int(number) if number.is_integer() else number for number in numbers]
     known = set(labels.tolist())
+    readings = list(_readings(order))
+    names = next((names for names in readings if known <= set(names)), readings[0])
     missing = sorted(known - set(names))
     if missing:
         raise TableError(f"--order lacks the labels {shortened(missing)}: list every label of the data, lowest first.")
     return names
+
+
+def _readings(order: str) -> Iterator[list[str]]:
+    """The names in --order as they are divided by commas or by <, which a label may hold too, in quotes or without."""
+    for sign in (",", "<") if "," in order else ("<", ","):
+        names = [name.strip() for name in order.split(sign)]
+        yield names
+        yield [name[1:-1] if name[:1] == name[-1:] and name[:1] in ("'", '"') else name for name in names]
 
 
 def split_rows(data: TrainingData, share: float, seed: int) -> tuple[Ints, Ints]:

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.checks import shortened
+from ordsvm.checks import caller_level, shortened
 from ordsvm.data.svmlight import OPENERS, svmlight_pieces
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
@@ -34,6 +34,7 @@ FORMATS = {
     ".libsvm": "svmlight",
 }
 SEPARATORS = {"csv": ",", "tsv": "\t"}
+LOOKED_AT = 1000  # cells of a column
 ROW_NUMBERS = "data row"  # the name of an index that holds numbers of rows in a file, from 0
 
 
@@ -185,7 +186,7 @@ def _frame(path: str | os.PathLike[str], kind: str) -> Any:
             return _parquet(path)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pandas.errors.ParserWarning)  # cells without a column would be left out
-            frame = pandas.read_csv(path, sep=SEPARATORS[kind], low_memory=False, index_col=False)
+            frame = pandas.read_csv(path, sep=_separator(path, kind), low_memory=False, index_col=False)
     except pandas.errors.ParserWarning:
         raise TableError(f"{name!r} has rows with more cells than its first line names: correct that line.") from None
     except ImportError as error:
@@ -193,7 +194,29 @@ def _frame(path: str | os.PathLike[str], kind: str) -> Any:
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError, ValueError) as error:
         raise TableError(f"{name!r} is not a readable {kind} file: {_line(error)}; correct it there.") from None
     frame.columns = [str(column) for column in frame.columns]
+    _warn_of_decimal_commas(frame, Path(path).name)
     return frame
+
+
+def _separator(path: str | os.PathLike[str], kind: str) -> str:
+    """Of the first line: a CSV file whose line has no comma may have semicolons, or tabs, in their place."""
+    names = [str(name) for name in import_pandas().read_csv(path, sep=SEPARATORS[kind], nrows=0).columns]
+    others = [sign for sign in (";", "\t") if kind == "csv" and len(names) == 1 and sign in names[0]]
+    return others[0] if others else SEPARATORS[kind]
+
+
+def _warn_of_decimal_commas(frame: Any, name: str) -> None:
+    """Columns whose cells are all like 3,14 are words to pandas."""
+    for column in frame.columns[[dtype.kind not in "biufM" for dtype in frame.dtypes]]:
+        cells = frame[column].dropna()
+        some = cells.iloc[:LOOKED_AT].astype(str)
+        if len(some) and some.str.fullmatch(r"[-+]?\d+(,\d+)?").all() and some.str.contains(",").any():
+            warnings.warn(
+                f"Column {column!r} of {name!r} holds numbers with a decimal comma, such as {cells.iloc[0]!r}, which "
+                "are read as words: write them with a point, as pandas.read_csv(..., decimal=',') and to_csv do.",
+                UserWarning,
+                stacklevel=caller_level(),
+            )
 
 
 def _parquet(path: str | os.PathLike[str]) -> Any:

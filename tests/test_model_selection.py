@@ -234,6 +234,14 @@ def test_fits_that_fail():
         OrdinalSearchCV(SVOR(), grid, cv=3, error_score="raise").fit(X, Y)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_reason_of_failures_is_named_once(n_jobs):
+    with pytest.warns(FitFailedWarning) as caught:
+        OrdinalSearchCV(SVOR(), {"C": [-1.0, 0.0, 1.0]}, cv=5, n_jobs=n_jobs).fit(X, Y)
+    said = [str(each.message) for each in caught if each.category is FitFailedWarning]
+    assert sorted(text.split(" is not")[0][-6:] for text in said) == ["C=-1.0", " C=0.0"][::-1]
+
+
 def test_a_kernel_that_does_not_exist_fails_alone():
     with pytest.warns(FitFailedWarning, match=r"gamma=-1.0 is not valid"):
         search = OrdinalSearchCV(SVOR(), {"C": [1.0, 2.0], "gamma": [-1.0, 0.5]}, cv=3).fit(X, Y)

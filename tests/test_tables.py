@@ -174,6 +174,12 @@ def test_a_model_of_a_table_goes_through_a_file(text, tmp_path):
     assert not hasattr(loaded, "predict_proba")
 
 
+def test_a_name_is_one_column_of_text():
+    columns = FRAME.drop(columns="grade")
+    alone, listed = (TableEncoder(text).fit(columns) for text in ("review", ["review"]))
+    np.testing.assert_array_equal(alone.transform(columns).toarray(), listed.transform(columns).toarray())
+
+
 @pytest.mark.parametrize("sign", [";", "\t"])
 def test_a_csv_file_may_have_another_sign_than_commas(sign, tmp_path):
     FRAME.to_csv(tmp_path / "data.csv.gz", sep=sign, index=False)

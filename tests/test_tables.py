@@ -190,9 +190,9 @@ def test_a_csv_file_may_have_another_sign_than_commas(sign, tmp_path):
 
 def test_decimal_commas_are_named(tmp_path):
     path = tmp_path / "data.tsv"
-    path.write_text("a\tb\tc\n1,5\t1\t1,x\n2\t2\t2\n")
+    path.write_text("a\tb\tc\n2\t1\t1,x\n1,5\t2\t2\n")
     with pytest.warns(UserWarning, match=r"Column 'a' of 'data.tsv' holds numbers with a decimal comma, such as '1,5'"):
-        assert read(path).rows["a"].tolist() == ["1,5", "2"]
+        assert read(path).rows["a"].tolist() == ["2", "1,5"]
 
 
 def test_a_calibrated_model_has_sets_and_cumulative_probabilities():

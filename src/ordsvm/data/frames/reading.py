@@ -208,12 +208,12 @@ def _separator(path: str | os.PathLike[str], kind: str) -> str:
 def _warn_of_decimal_commas(frame: Any, name: str) -> None:
     """Columns whose cells are all like 3,14 are words to pandas."""
     for column in frame.columns[[dtype.kind not in "biufM" for dtype in frame.dtypes]]:
-        cells = frame[column].dropna()
-        some = cells.iloc[:LOOKED_AT].astype(str)
-        if len(some) and some.str.fullmatch(r"[-+]?\d+(,\d+)?").all() and some.str.contains(",").any():
+        cells = frame[column].iloc[:LOOKED_AT].dropna().astype(str)
+        with_comma = cells[cells.str.contains(",")]
+        if len(with_comma) and cells.str.fullmatch(r"[-+]?\d+(,\d+)?").all():
             warnings.warn(
-                f"Column {column!r} of {name!r} holds numbers with a decimal comma, such as {cells.iloc[0]!r}, which "
-                "are read as words: write them with a point, as pandas.read_csv(..., decimal=',') and to_csv do.",
+                f"Column {column!r} of {name!r} holds numbers with a decimal comma, such as {with_comma.iloc[0]!r}, "
+                "which are read as words: write them with a point, as pandas.read_csv(..., decimal=',') and to_csv do.",
                 UserWarning,
                 stacklevel=caller_level(),
             )

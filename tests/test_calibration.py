@@ -198,7 +198,7 @@ ONE_ANSWER = "predict is the middle of the distribution, not its most probable l
 FOLDS = "the folds are drawn from other rows when rows are repeated"
 
 
-@pytest.mark.filterwarnings("ignore:y holds strings:UserWarning", "ignore:The least populated class:UserWarning")
+@pytest.mark.filterwarnings("ignore:y holds strings:UserWarning", "ignore:The rarest rank:UserWarning")
 @parametrize_with_checks(
     [CalibratedOrdinal(RoundedRegressor(Ridge())), CalibratedOrdinal(cv=3, method="isotonic")],
     expected_failed_checks=lambda estimator: {
@@ -350,3 +350,17 @@ def test_weights_for_an_estimator_that_takes_none_and_a_bad_coverage():
     for coverage in (0, 1, 1.5, "much", None):
         with pytest.raises(ValueError, match=r"coverage=.* is not valid: give a number above 0 and below 1"):
             fitted.predict_set(X, coverage)
+
+
+def test_few_samples_get_a_sentence_with_a_remedy():
+    X, _ = random_data(13, n=12)
+    y = np.repeat([0, 1, 2], 4)
+    with pytest.raises(ValueError, match=r"5 folds, and no rank has more than 4 of the 12 .*: give more, or .* cv=4"):
+        CalibratedOrdinal(SVOR()).fit(X, y)
+    with pytest.raises(ValueError, match=r"no rank has more than 1 of the 3 samples: give more.$"):
+        CalibratedOrdinal(SVOR()).fit(X[:3], [0, 1, 2])
+    with pytest.raises(ValueError, match=r"no rank has more than 4 of the 12 samples: give more.$"):
+        CalibratedOrdinal(SVOR().fit(X, y), cv="prefit").fit(X, y)
+    with pytest.warns(UserWarning, match=r"The rarest rank has 2 of the 12 .* join it .*, or fewer") as caught:
+        CalibratedOrdinal(SVOR(C=10)).fit(X, np.repeat([0, 1, 2], [5, 5, 2]))
+    assert not any("least populated" in str(each.message) for each in caught)

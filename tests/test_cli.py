@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,9 +12,11 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from ordsvm import load, save
+from ordsvm import NPSVOR, SVC, SVOR, SVORIM, LinearNPSVOR, LinearSVOR, load, save
 from ordsvm.cli.app import run
+from ordsvm.cli.data import ordered
 from ordsvm.cli.machines import machine_classes, parameter_options
+from ordsvm.cli.words import by_options
 from ordsvm.progress import ProgressLine
 from tests.cases import random_data
 
@@ -199,6 +202,27 @@ def test_svmlight(folder, capsys):
     code, _, err = call(capsys, "predict", "m", "data.csv")
     assert code == 1
     assert "trained with an svmlight file" in err
+
+
+def test_queries_are_held_out_as_a_whole(folder, capsys):
+    X, y = random_data(3, n=60, n_ranks=3)
+    query = np.repeat(np.arange(20), 3)
+    dump_svmlight_file(X, y, "data.svm", query_id=query, zero_based=False)
+    code, _, said = call(capsys, "train", "data.svm", "-m", "linear-svor", "--hold-out", "0.2", "-o", "m")
+    assert code == 0
+    assert "has queries (qid)" in said
+    assert "GroupKFold" in said
+    held_out = load("m").about_["held_out"]
+    assert len(held_out) == 12
+    assert not set(query[held_out]) & set(np.delete(query, held_out))
+    dump_svmlight_file(X, y, "data.svm", query_id=np.ones(60, dtype=int), zero_based=False)
+    code, _, said = call(capsys, "train", "data.svm", "--hold-out", "0.2", "-o", "m")
+    assert code == 1
+    assert "all rows have the same qid" in said
+    dump_svmlight_file(X, np.sort(y), "data.svm", query_id=np.sort(y), zero_based=False)
+    code, _, said = call(capsys, "train", "data.svm", "--hold-out", "0.2", "-o", "m")
+    assert code == 1
+    assert "leaves some rank without training rows" in said
 
 
 def test_a_model_of_a_gpu_predicts_without_one_and_says_so_once(folder, capsys, monkeypatch):
@@ -389,6 +413,79 @@ def test_help_says_what_every_parameter_is():
         assert not text.startswith(" (default"), name
     assert parameter_options()["kernel"].annotation.__metadata__[0].help.startswith("One of linear, rbf, poly")
     assert "squared, or a matrix such as" in parameter_options()["cost"].annotation.__metadata__[0].help
+    assert parameter_options()["gamma"].annotation.__metadata__[0].help.startswith("One of scale, auto, or a number")
+
+
+def test_help_says_which_machines_a_solver_is_for():
+    """Every solver in the help of a kind of machine trains it."""
+    text = parameter_options()["solver"].annotation.__metadata__[0].help
+    found = re.fullmatch(
+        r"auto\. Machines with kernels: (.*); svor, red-svm and npsvor also (.*); the others (.*)\. Linear machines, "
+        r"and svor and red-svm with the linear kernel: (.*)\. Linear ones: (.*); linear-npsvor also (.*) "
+        r"\(default: auto\)",
+        text,
+    )
+    kernels, penalized, free, either, linear, npsvor = (part.split(", ") for part in found.groups())
+    X, y = random_data(0, n=30, n_ranks=3)
+    for kind, names in {
+        SVOR: kernels + penalized,
+        NPSVOR: kernels + penalized,
+        SVORIM: kernels + free,
+        SVC: kernels + free,
+        LinearSVOR: either + linear,
+        LinearNPSVOR: either + linear + npsvor,
+    }.items():
+        for name in names:
+            assert kind(solver=name, tol=0.1).fit(X, y).result_.solver == name
+    assert SVOR(kernel="linear", solver=either[0]).fit(X, y).result_.solver == either[0]
+
+
+@pytest.mark.parametrize("command", ["train", "tune", "compare"])
+def test_help_lists_the_models(command, capsys):
+    said = " ".join(call(capsys, command, "--help")[1].split())
+    assert all(name in said for name in machine_classes())
+
+
+def test_messages_name_options(folder, capsys):
+    """The library's messages name arguments of Python."""
+    code, _, said = call(capsys, "train", "data.csv", "-t", "grade", "--drop", "words", "-o", "m")
+    assert code == 0
+    assert 'To set the order, give --order "low,medium,high", lowest first.' in said
+    frame = pd.read_csv("data.csv")
+    frame.insert(0, "my id", np.arange(len(frame)))
+    frame["grade"] = np.where(np.arange(len(frame)) % 10 == 0, "high", "low")
+    frame[["my id", "b", "grade"]].to_csv("rare.csv", index=False)
+    arguments = ("train", "rare.csv", "-t", "grade", "--order", "low,high", "--C", "0.1", "-o", "m")
+    _, out, _ = call(capsys, *arguments)
+    assert "Leave it out: --drop 'my id'." in out
+    assert "Give --class-weight balanced" in out
+    remedies = [each["remedy"] for each in json.loads(call(capsys, *arguments, "--json")[1])["findings"]]
+    assert "Leave it out: --drop 'my id'." in remedies
+    assert any("X.drop(columns=['my id'])" in each["remedy"] for each in load("m").about_["findings"])
+    assert by_options("Give nothing='x' and tol=1.") == "Give nothing='x' and tol=1."
+
+
+@pytest.mark.parametrize("order", ["low<middle<high", "low < middle < high", "'low' < 'middle' < 'high'"])
+def test_an_order_as_it_is_printed(order, folder, capsys):
+    assert call(capsys, *TRAIN[:4], "--order", order, *TRAIN[6:], "-o", "m")[0] == 0
+    assert load("m").classes_.tolist() == ["low", "middle", "high"]
+
+
+def test_labels_may_hold_the_sign_of_order():
+    labels = np.array(["<50", "50,60", ">60"])
+    assert ordered("<50,>60", labels[[0, 2]]) == ["<50", ">60"]
+    assert ordered("50,60 < >60", labels[1:]) == ["50,60", ">60"]
+    assert ordered("1<2<10", np.array([1, 2, 10])) == [1, 2, 10]
+
+
+def test_semicolons_and_decimal_commas(folder, capsys):
+    frame = pd.read_csv("data.csv")
+    frame.to_csv("semicolons.csv", sep=";", index=False)
+    assert call(capsys, "train", "semicolons.csv", *TRAIN[2:], "-o", "m")[0] == 0
+    frame.to_csv("commas.csv", sep=";", decimal=",", index=False)
+    code, _, said = call(capsys, "train", "commas.csv", *TRAIN[2:], "-o", "m")
+    assert code == 1
+    assert "Column 'a' of 'commas.csv' holds numbers with a decimal comma, such as" in said
 
 
 TUNE = ("tune", *TRAIN[1:], "--folds", "2", "--hold-out", "0.2")

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -227,6 +228,8 @@ def test_frames_without_columns_get_a_sentence():
     for call in (TableEncoder().fit, TableEncoder().fit(table()[0]).transform):
         with pytest.raises(TableError, match="A ndarray has no named columns: give a pandas data frame"):
             call(X)
+        with pytest.raises(TableError, match=r"X is a polars data frame: give one of pandas, X.to_pandas\(\)"):
+            call(pl.DataFrame({"size": [1.0, 2.0]}))
 
 
 def test_tags():

@@ -14,12 +14,24 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, LinearSVOR, OrdinalSearchCV, RoundedRegressor
+from ordsvm import (
+    NPSVOR,
+    SVC,
+    SVOR,
+    SVOREX,
+    SVORIM,
+    SVR,
+    CalibratedOrdinal,
+    LinearSVOR,
+    OrdinalSearchCV,
+    RoundedRegressor,
+)
 from ordsvm.metrics import SCORERS, mae_scorer
+from ordsvm.tables import TableModel
 from tests.cases import random_data
 
 X, Y = random_data(0, n=70, noise=2.0)
@@ -222,6 +234,14 @@ def test_fits_that_fail():
         OrdinalSearchCV(SVOR(), grid, cv=3, error_score="raise").fit(X, Y)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_reason_of_failures_is_named_once(n_jobs):
+    with pytest.warns(FitFailedWarning) as caught:
+        OrdinalSearchCV(SVOR(), {"C": [-1.0, 0.0, 1.0]}, cv=5, n_jobs=n_jobs).fit(X, Y)
+    said = [str(each.message) for each in caught if each.category is FitFailedWarning]
+    assert sorted(text.split(" is not")[0][-6:] for text in said) == ["C=-1.0", " C=0.0"][::-1]
+
+
 def test_a_kernel_that_does_not_exist_fails_alone():
     with pytest.warns(FitFailedWarning, match=r"gamma=-1.0 is not valid"):
         search = OrdinalSearchCV(SVOR(), {"C": [1.0, 2.0], "gamma": [-1.0, 0.5]}, cv=3).fit(X, Y)
@@ -269,6 +289,8 @@ def test_two_stages_without_gamma(estimator, name):
     [
         (SVOR(), {"param_grid": "three-stage"}, r"param_grid='three-stage' is unknown: give 'two-stage'"),
         (RoundedRegressor(), {}, r"a search for C and gamma, and RoundedRegressor has no C: give param_grid="),
+        (TableModel(SVOR()), {}, r"TableModel has no C: give .*=\{'machine__C': \[...\], 'machine__gamma': \[...\]\}"),
+        (Pipeline([("m", CalibratedOrdinal(LinearSVOR()))]), {}, r"give param_grid=\{'m__estimator__C': \[...\]\}"),
         (SVOR(), {"memory_limit": 0}, r"memory_limit=0 is not valid: give a positive number"),
     ],
 )

@@ -14,11 +14,12 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from ordsvm import SVOR, LinearSVOR, load, save
+from ordsvm import SVOR, CalibratedOrdinal, LinearSVOR, load, save
 from ordsvm.data.frames import columns
 from ordsvm.data.frames.reading import matching
 from ordsvm.data.frames.row_digests import known_rows, row_digests
 from ordsvm.tables import TableEncoder, TableError, TableModel, read
+from tests.cases import random_data
 
 FRAME = pd.DataFrame(
     {
@@ -57,6 +58,18 @@ def test_svmlight(tmp_path):
     np.testing.assert_array_equal(table.rows.toarray()[:, 1:], [[0.5, 0, 2], [0, 1, 0], [-1, 4, 0]])
     np.testing.assert_array_equal(table.labels, [1, 2, 3])
     assert len(table) == 3
+
+
+def test_queries_of_an_svmlight_file(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_text("1 qid:7 1:0.5\n2 qid:7 2:1\n3 qid:9 1:-1\n")
+    np.testing.assert_array_equal(read(path).queries, [7, 7, 9])
+    np.testing.assert_array_equal(read(path).take([2, 0]).queries, [9, 7])
+    path.write_text("1 1:0.5\n")
+    assert read(path).queries is None
+    path.write_text("1 qid:7 1:0.5\n2 2:1\n")
+    with pytest.raises(TableError, match="has qid in 1 of its 2 rows"):
+        read(path)
 
 
 @pytest.mark.parametrize(
@@ -161,6 +174,39 @@ def test_a_model_of_a_table_goes_through_a_file(text, tmp_path):
     assert loaded.encoder_.columns_[:2] == model.encoder_.columns_[:2]
     np.testing.assert_array_equal(loaded.about_["held_out"], [3, 4])
     assert not hasattr(loaded, "predict_proba")
+
+
+def test_a_name_is_one_column_of_text():
+    columns = FRAME.drop(columns="grade")
+    alone, listed = (TableEncoder(text).fit(columns) for text in ("review", ["review"]))
+    np.testing.assert_array_equal(alone.transform(columns).toarray(), listed.transform(columns).toarray())
+
+
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_a_csv_file_may_have_another_sign_than_commas(sign, tmp_path):
+    FRAME.to_csv(tmp_path / "data.csv.gz", sep=sign, index=False)
+    pd.testing.assert_frame_equal(read(tmp_path / "data.csv.gz").rows, FRAME)
+    (tmp_path / "one.csv").write_text("a\n1;2\n3;4\n")
+    assert read(tmp_path / "one.csv").rows["a"].tolist() == ["1;2", "3;4"]
+
+
+def test_decimal_commas_are_named(tmp_path):
+    path = tmp_path / "data.tsv"
+    path.write_text("a\tb\tc\n2\t1\t1,x\n1,5\t2\t2\n")
+    with pytest.warns(UserWarning, match=r"Column 'a' of 'data.tsv' holds numbers with a decimal comma, such as '1,5'"):
+        assert read(path).rows["a"].tolist() == ["2", "1,5"]
+
+
+def test_a_calibrated_model_has_sets_and_cumulative_probabilities():
+    X, y = random_data(0, n=60, n_ranks=3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = TableModel(CalibratedOrdinal(SVOR(), cv=3), TableEncoder()).fit(frame, y)
+    features = model.features(frame)
+    np.testing.assert_array_equal(model.predict_cumproba(frame), model.machine_.predict_cumproba(features))
+    np.testing.assert_array_equal(model.predict_set(frame, 0.8), model.machine_.predict_set(features, 0.8))
+    plain = TableModel(SVOR(), TableEncoder()).fit(frame, y)
+    assert not hasattr(plain, "predict_set")
+    assert not hasattr(plain, "predict_cumproba")
 
 
 def test_rows_of_an_svmlight_file_may_lack_the_last_features(tmp_path):

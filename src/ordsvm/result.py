@@ -98,7 +98,8 @@ class FitResult:
     relative_gap : float
         The gap divided by the larger of both objectives.
     violation : float
-        Violation of the optimality conditions; a solver converges when it is at most tol.
+        Violation of the optimality conditions. A kernel machine converges when this and the relative gap are at most
+        tol, a linear machine when the relative gap is.
     seconds : float
         Time of training.
     kernel_rows : int

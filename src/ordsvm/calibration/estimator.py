@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -17,7 +18,7 @@ from ordsvm._typing import CheckpointPath, CrossValidation, Floats, Ints, Sample
 from ordsvm.calibration.conformal import Conformal, middle_ranks
 from ordsvm.calibration.maps import MAPS, ProbabilityMap
 from ordsvm.checkpoint import Session, check_checkpoint, opened
-from ordsvm.checks import check_choice, check_number
+from ordsvm.checks import caller_level, check_choice, check_number
 from ordsvm.conventions import linked, share_of_right_labels
 from ordsvm.devices import on_host
 from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_samples
@@ -142,7 +143,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.classes_ = self.estimator_.classes_
             codes = rank_codes(label_array(y), self.classes_)
             weight = check_sample_weight(sample_weight, len(codes))
-            folds = _partition(5 if prefit else self.cv, X, codes)
+            folds = _partition(self.cv, X, codes, prefit)
             if prefit:
                 score = rank_score(self.estimator_, X)
             else:
@@ -303,8 +304,14 @@ def rank_score(estimator: Any, X: Any) -> Floats:
     return score - np.median(estimator.thresholds_) if hasattr(estimator, "thresholds_") else score.astype(np.float64)
 
 
-def _partition(cv: Any, X: Any, codes: Ints) -> list[Fold]:
-    folds = make_folds(cv, X, codes)
+def _partition(cv: Any, X: Any, codes: Ints, prefit: bool) -> list[Fold]:
+    cv = 5 if prefit else cv
+    if isinstance(cv, int | np.integer) and _has_few(int(cv), codes, prefit):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # the same, without a remedy
+            folds = make_folds(cv, X, codes)
+    else:
+        folds = make_folds(cv, X, codes)
     tested = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(codes))
     if np.any(tested != 1):
         raise ValueError(
@@ -312,3 +319,24 @@ def _partition(cv: Any, X: Any, codes: Ints) -> list[Fold]:
             "such as StratifiedKFold."
         )
     return folds
+
+
+def _has_few(n_folds: int, codes: Ints, prefit: bool) -> bool:
+    """Whether the rarest rank has fewer samples than there are folds, with a warning; an error where all have."""
+    sizes = np.unique(codes, return_counts=True)[1]
+    least, most = int(sizes.min()), int(sizes.max())
+    if most < n_folds:
+        fewer = "" if prefit or most < 2 else f", or fewer folds: cv={most} or less"
+        raise ValueError(
+            f"Probabilities are learned out of {n_folds} folds, and no rank has more than {most} of the {len(codes)} "
+            f"samples: give more{fewer}."
+        )
+    if least < n_folds:
+        fewer = "" if prefit or least < 2 else f", or fewer folds (cv={least})"
+        warnings.warn(
+            f"The rarest rank has {least} of the {len(codes)} samples, and some of the {n_folds} folds have none of "
+            f"them: its probabilities rest on little. Give more samples of it, join it with its neighbour{fewer}.",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
+    return least < n_folds

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import __version__
 from ordsvm.cli import commands
+from ordsvm.cli.machines import machine_classes
 from ordsvm.cli.output import Interrupted, messages, note
 from ordsvm_command import INTERRUPTED
 
@@ -24,7 +25,8 @@ app = typer.Typer(
     help="Support vector ordinal regression: from a file with an ordered column to a model with a proof of quality.",
 )
 for command in commands.ALL:
-    app.command()(command)
+    models = f"Models: {', '.join(machine_classes())}." if command.__name__ in ("train", "tune", "compare") else None
+    app.command(epilog=models)(command)
 
 
 def _version(is_given: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -18,7 +20,10 @@ from ordsvm.labels import encode_labels
 
 DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV, Parquet or svmlight file, also compressed.")]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column that holds the labels.")]
-Order = Annotated[str, typer.Option("--order", metavar="LABELS", help='The labels, lowest first: "low,medium,high".')]
+Order = Annotated[
+    str,
+    typer.Option("--order", metavar="LABELS", help='The labels, lowest first: "low,medium,high", or with < between.'),
+]
 Text = Annotated[
     list[str],
     typer.Option("--text", metavar="COLUMN", help="A column of text, as TF-IDF, for a linear machine. Repeatable."),
@@ -73,6 +78,12 @@ def training_data(options: DataOptions) -> TrainingData:
     if not table.has_columns:
         if options.target or options.text or options.drop:
             raise TableError(f"{table.name!r} is an svmlight file, without names of columns: leave out their options.")
+        if table.queries is not None:
+            note(
+                f"{table.name!r} has queries (qid): rows are trained on one by one, and --hold-out keeps whole queries "
+                "back. Folds of --calibrate, tune and compare part queries; for folds of whole ones give "
+                "OrdinalSearchCV(cv=GroupKFold(5)).fit(X, y, groups=...) in Python."
+            )
         labels = _whole(table.labels)
         return TrainingData(table, table.rows, labels, ordered(options.order, labels), None, numbers)
     if not options.target:
@@ -117,22 +128,31 @@ def ordered(order: str, labels: Any) -> list[Any] | None:
     """The labels in --order, as the type that the column has."""
     if not order:
         return None
-    names = [name.strip() for name in order.split(",")]
     if np.asarray(labels).dtype.kind in "biuf":
         try:
-            numbers = [float(name) for name in names]
+            numbers = [float(name) for name in re.split("[,<]", order)]
         except ValueError:
             raise TableError(f"--order {order!r} must list numbers, for the labels are numbers.") from None
         return [int(number) if number.is_integer() else number for number in numbers]
     known = set(labels.tolist())
+    readings = list(_readings(order))
+    names = next((names for names in readings if known <= set(names)), readings[0])
     missing = sorted(known - set(names))
     if missing:
         raise TableError(f"--order lacks the labels {shortened(missing)}: list every label of the data, lowest first.")
     return names
 
 
+def _readings(order: str) -> Iterator[list[str]]:
+    """The names in --order as they are divided by commas or by <, which a label may hold too, in quotes or without."""
+    for sign in (",", "<") if "," in order else ("<", ","):
+        names = [name.strip() for name in order.split(sign)]
+        yield names
+        yield [name[1:-1] if name[:1] == name[-1:] and name[:1] in ("'", '"') else name for name in names]
+
+
 def split_rows(data: TrainingData, share: float, seed: int) -> tuple[Ints, Ints]:
-    """Rows to train with and rows to hold out, the share of every rank alike.
+    """Rows to train with and rows to hold out, the share of every rank alike, or a share of the queries.
 
     The former come in random order: files are often sorted, and folds of consecutive rows would be unlike each other.
     """
@@ -142,8 +162,26 @@ def split_rows(data: TrainingData, share: float, seed: int) -> tuple[Ints, Ints]
     if not 0 < share < 1:
         raise TableError(f"--hold-out {share:g} is not valid: give a share above 0 and below 1, such as 0.25.")
     codes = encode_labels(data.labels, data.categories).codes
-    held_out = hold_out(codes, np.ones(len(codes)), share, np.random.RandomState(seed))
+    random = np.random.RandomState(seed)
+    if data.table.queries is None:
+        held_out = hold_out(codes, np.ones(len(codes)), share, random)
+    else:
+        held_out = _whole_queries(data.table.queries, share, random)
+        if len(np.unique(np.delete(codes, held_out))) < len(np.unique(codes)):
+            raise TableError(
+                f"--hold-out {share:g} of the queries leaves some rank without training rows: give a smaller share, "
+                "another --seed or more queries."
+            )
     return every[~np.isin(every, held_out)], held_out
+
+
+def _whole_queries(queries: Ints, share: float, random: np.random.RandomState) -> Ints:
+    """The rows of a random share of the queries, in ascending order; one query at least is left to train with."""
+    ids = random.permutation(np.unique(queries))
+    if len(ids) < 2:
+        raise TableError("--hold-out keeps whole queries back, and all rows have the same qid: leave it out.")
+    wanted = min(int(np.ceil(share * len(ids))), len(ids) - 1)
+    return np.flatnonzero(np.isin(queries, ids[:wanted]))
 
 
 def _whole(labels: Any) -> Any:

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ordsvm.cli.training import TrainingJob
+from ordsvm.cli.words import by_options
 from ordsvm.data.frames import TableModel
 from ordsvm.diagnosis import diagnose
 from ordsvm.findings import Findings
@@ -22,7 +23,7 @@ def findings_of_training(model: TableModel, job: TrainingJob) -> Findings:
 
 def plain(found: Findings) -> list[dict[str, Any]]:
     """For JSON."""
-    return [vars(finding) for finding in found]
+    return [vars(finding) | {"remedy": by_options(finding.remedy)} for finding in found]
 
 
 def in_file(found: Findings) -> list[dict[str, str]]:
@@ -36,5 +37,5 @@ def findings_list(found: Findings) -> Group:
     for finding in found:
         parts.append(Text.from_markup(f"\n[yellow]{escape(finding.name)}[/yellow]"))
         parts.append(Padding(Text(finding.sentence), (0, 0, 0, 2)))
-        parts.append(Padding(Text(f"→ {finding.remedy}", style="bold"), (0, 0, 0, 2)))
+        parts.append(Padding(Text(f"→ {by_options(finding.remedy)}", style="bold"), (0, 0, 0, 2)))
     return Group(*parts)

@@ -16,6 +16,7 @@ from sklearn.base import is_regressor
 
 from ordsvm import RoundedRegressor
 from ordsvm.io.registry import estimator_classes
+from ordsvm.problem import Treatment
 from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
 
 LITERALS = {"cost": "a matrix such as '[[0, 1], [4, 0]]'", "class_weight": "weights such as '{3: 5.0}'"}
@@ -141,10 +142,27 @@ def _documentation(kind: type, name: str) -> str:
         return ""
     first = re.split(r"(?<=[.;:])\s", " ".join((parameter.description or "").split()))[0].rstrip(".;:")
     choices = re.findall(r'"([\w-]+)"', parameter.type_name or "")
-    choices = ["auto", *(SOLVERS | LINEAR_SOLVERS)] if name == "solver" else choices
+    if name == "solver":
+        return _solvers()
     choices += [f"or {LITERALS[name]}"] if name in LITERALS else []
+    choices += ["or a number"] if choices and re.search(r"\b(float|int)\b", parameter.type_name or "") else []
     about_python = first.startswith(("A callable", "A name such as", '"'))  # what a command line can't say, or repeats
     return ". ".join([f"One of {', '.join(choices)}"] * bool(choices) + [first] * (not about_python))
+
+
+def _solvers() -> str:
+    """The names, by the machines that they are for."""
+    penalized, free = ({n for n, s in SOLVERS.items() if t in s.accepts} for t in (Treatment.PENALIZED, Treatment.FREE))
+    dcd = [name for name in LINEAR_SOLVERS if name.startswith("dcd-")]
+    return (
+        f"auto. Machines with kernels: {_listed(penalized & free)}; svor, red-svm and npsvor also "
+        f"{_listed(penalized - free)}; the others {_listed(free - penalized)}. Linear machines, and svor and red-svm "
+        f"with the linear kernel: rank-dcd. Linear ones: interior-point; linear-npsvor also {', '.join(dcd)}"
+    )
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(name for name in SOLVERS if name in names)
 
 
 @cache

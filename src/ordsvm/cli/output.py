@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ordsvm.cli.words import by_options
+
 WIDE = 120  # columns of a file or pipe, which has none of its own
 
 out = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
@@ -29,10 +31,10 @@ class Messages:
         self.as_json = False
 
     def complain(self, message: str, exit_code: int) -> None:
-        self._say("bold red", "ordsvm:", {"error": _one_line(message), "exit_code": exit_code})
+        self._say("bold red", "ordsvm:", {"error": by_options(_one_line(message)), "exit_code": exit_code})
 
     def note(self, message: str) -> None:
-        self._say("yellow", "note:", {"note": _one_line(message)})
+        self._say("yellow", "note:", {"note": by_options(_one_line(message))})
 
     def _say(self, style: str, sign: str, said: dict[str, Any]) -> None:
         if self.as_json:

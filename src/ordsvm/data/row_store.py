@@ -148,7 +148,7 @@ class RowStore:
         block_rows: int | None = None,
         window_bytes: int = WINDOW_BYTES,
     ) -> Self:
-        """Write the rows of an svmlight file, read in pieces, to a new store.
+        """Write the rows of an svmlight file, read in pieces, to a new store; ids of queries (`qid:`) are left out.
 
         Parameters
         ----------

@@ -31,14 +31,19 @@ def svmlight_blocks(path: str | os.PathLike[str]) -> Iterator[tuple[Any, np.ndar
 
 
 def svmlight_pieces(
-    path: str | os.PathLike[str], start: Place = (0, 1), size: int = PIECE
-) -> Iterator[tuple[tuple[Any, Any], Place]]:
-    """The same from a place in the file on, which is the end of a line; every block comes with the place behind it."""
+    path: str | os.PathLike[str], start: Place = (0, 1), size: int = PIECE, with_queries: bool = False
+) -> Iterator[tuple[tuple[Any, ...], Place]]:
+    """The same from a place in the file on, which is the end of a line; every block comes with the place behind it.
+
+    With queries blocks are (X, y, ids): an id for every row that has one.
+    """
     position, line = start
     for text in _pieces(path, position, size):
         n_lines = text.count(b"\n")
         try:
-            block = load_svmlight_file(io.BytesIO(text), n_features=INT32_MAX, dtype=VALUE, zero_based=True)
+            block = load_svmlight_file(
+                io.BytesIO(text), n_features=INT32_MAX, dtype=VALUE, zero_based=True, query_id=with_queries
+            )
         except (ValueError, OverflowError) as error:
             raise ValueError(
                 f"{os.fspath(path)!r} is not an svmlight file: somewhere in its lines {line} to {line + n_lines}, "

@@ -17,9 +17,11 @@ FINE = 0.2 * np.arange(-4, 5)  # around the best of them
 def coarse_grid(machine: Any, prefix: str) -> Grid:
     """7 × 7 points for C and gamma; 7 for C alone where the kernel, or its absence, leaves nothing else to choose."""
     if not hasattr(machine, "C"):
+        inner = [name for name in machine.get_params() if name.split("__")[-1] in ("C", "gamma")]
+        names = ", ".join(f"'{prefix}{name}': [...]" for name in inner) or "name: values"
         raise ValueError(
             f"param_grid='two-stage' is a search for C and gamma, and {type(machine).__name__} has no C: "
-            "give param_grid={name: values}."
+            f"give param_grid={{{names}}}."
         )
     grid: Grid = {f"{prefix}C": _powers(COARSE, 1.0)}
     if _has_width(machine):

@@ -7,7 +7,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from numbers import Real
@@ -50,6 +50,7 @@ class Judge:
     journal: JobJournal | None = None  # of the job whose machines are scored
     watch: Watch | None = None  # what decides which of them need not be trained
     keeps_losses: bool = False  # of the tested samples
+    failures: dict[str, object] = field(default_factory=dict)  # that a warning has named
 
     def scores(self, machine: Any, samples: FoldSamples, losses: list[float] | None = None) -> dict[str, float]:
         """By the losses of the samples, where they are given; a scorer that wraps one of this package is called."""
@@ -231,7 +232,7 @@ def _evaluated(
     except Exception as error:
         if judge.error_score == "raise":
             raise
-        _warn_failed(judge.error_score)
+        _warn_failed(judge)
         failed = dict.fromkeys(judge.scorers, float(judge.error_score))
         ending = Ending.BY_CHANCE if isinstance(error, OSError | MemoryError) else Ending.BY_LIMITS
         return Outcome(failed, failed, time.perf_counter() - began, 0.0), ending
@@ -254,10 +255,13 @@ def _statuses(machine: Any) -> set[str] | None:
     return {result.status for result in getattr(last, "results_", [last.result_])}
 
 
-def _warn_failed(error_score: Any) -> None:
-    reason = traceback.format_exc(limit=0).strip().splitlines()[-1]
+def _warn_failed(judge: Judge) -> None:
+    """Once for every reason, which most folds share."""
+    reason, own = traceback.format_exc(limit=0).strip().splitlines()[-1], object()
+    if judge.failures.setdefault(reason, own) is not own:  # one step, also between threads
+        return
     warnings.warn(
-        f"A fit failed and its score is {error_score}: {reason} To see where, give error_score='raise'.",
+        f"A fit failed and its score is {judge.error_score}: {reason} To see where, give error_score='raise'.",
         FitFailedWarning,
         stacklevel=caller_level(),
     )

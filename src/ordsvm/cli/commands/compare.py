@@ -37,7 +37,9 @@ from ordsvm.model_selection import OrdinalSearchCV
 TEST = "Wilcoxon signed-rank, two-sided"  # of paired folds; Chu & Keerthi's rank-sum test is one of unpaired trials
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1, 1.0]}
 
-Models = Annotated[list[str], typer.Option("--model", "-m", metavar="NAME", help="A machine. Repeatable; else all.")]
+Models = Annotated[
+    list[str], typer.Option("--model", "-m", metavar="NAME", help="A model of those below. Repeatable; else all.")
+]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help="How often the rows are divided anew.")]
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Of each cross-validation.")]
 Tune = Annotated[bool, typer.Option("--tune", help="Choose C and gamma of each machine by 3 inner folds.")]

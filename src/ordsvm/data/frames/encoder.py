@@ -24,6 +24,8 @@ MANY = 1000  # features of names; from here on rows are sparse, as they are with
 
 
 def _require_columns(X: Any) -> None:
+    if hasattr(X, "columns") and hasattr(X, "to_pandas"):
+        raise TableError(f"X is a {type(X).__module__.split('.')[0]} data frame: give one of pandas, X.to_pandas().")
     if not hasattr(X, "columns") or not hasattr(X, "iloc"):
         raise TableError(f"A {type(X).__name__} has no named columns: give a pandas data frame.")
 
@@ -41,8 +43,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    text : sequence of str, default=()
-        Columns that hold text.
+    text : str or sequence of str, default=()
+        The column that holds text, or several.
 
     Attributes
     ----------
@@ -72,7 +74,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     columns_: tuple[Column, ...]
     sparse_: bool
 
-    def __init__(self, text: Sequence[str] = ()) -> None:
+    def __init__(self, text: str | Sequence[str] = ()) -> None:
         self.text = text
 
     @property
@@ -112,16 +114,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Where a column is missing, or holds dates, or too many different names.
         """
         _require_columns(X)
-        missing = [name for name in self.text if name not in X.columns]
+        text = [self.text] if isinstance(self.text, str) else list(self.text)
+        missing = [name for name in text if name not in X.columns]
         if missing:
             raise TableError(f"There is no column {missing[0]!r}: the columns are {', '.join(map(str, X.columns))}.")
         if not len(X.columns):
             raise TableError("There is no column to learn from: keep one at least.")
-        plain, values = plain_numbers(X, [name for name in X.columns if name not in self.text])
+        plain, values = plain_numbers(X, [name for name in X.columns if name not in text])
         learned = dict(zip(plain, NumberColumn.learn_all([str(name) for name in plain], values), strict=True))
         self.columns_ = tuple(
-            learned[name] if name in learned else learn_column(str(name), X[name], name in self.text)
-            for name in X.columns
+            learned[name] if name in learned else learn_column(str(name), X[name], name in text) for name in X.columns
         )
         n_names = sum(len(column.values) for column in self.columns_ if isinstance(column, CategoryColumn))
         self.sparse_ = n_names >= MANY or any(isinstance(column, TextColumn) for column in self.columns_)

@@ -183,6 +183,40 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """
         return self.machine_.predict_proba(self.features(X))
 
+    @_machine_has("predict_cumproba")
+    def predict_cumproba(self, X: Samples) -> Floats:
+        """Predict P(rank ≤ k).
+
+        Parameters
+        ----------
+        X : DataFrame or csr_array of shape (n_samples, n_columns)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            A column for every label, lowest first; the last one is 1.
+        """
+        return self.machine_.predict_cumproba(self.features(X))
+
+    @_machine_has("predict_set")
+    def predict_set(self, X: Samples, coverage: float = 0.9) -> NDArray[Any]:
+        """Predict a run of neighbouring labels that holds the true one with probability `coverage`.
+
+        Parameters
+        ----------
+        X : DataFrame or csr_array of shape (n_samples, n_columns)
+            The rows.
+        coverage : float, default=0.9
+            The share of samples whose true label is to be in its set, above 0 and below 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            The lowest and the highest label of every set.
+        """
+        return self.machine_.predict_set(self.features(X), coverage)
+
     def trial_samples(self, n_rows: int) -> Any:
         """Make rows that any trained model can predict: all of their cells are missing.
 

@@ -20,8 +20,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.checks import shortened
-from ordsvm.data.svmlight import OPENERS, svmlight_blocks
+from ordsvm.checks import caller_level, shortened
+from ordsvm.data.svmlight import OPENERS, svmlight_pieces
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 FORMATS = {
@@ -34,6 +34,7 @@ FORMATS = {
     ".libsvm": "svmlight",
 }
 SEPARATORS = {"csv": ",", "tsv": "\t"}
+LOOKED_AT = 1000  # cells of a column
 ROW_NUMBERS = "data row"  # the name of an index that holds numbers of rows in a file, from 0
 
 
@@ -55,12 +56,15 @@ class Table:
         The name of the file without its folder.
     fingerprint : str
         SHA-256 of the file.
+    queries : ndarray of shape (n_rows,) or None, default=None
+        The query of every row, as `qid:` of an svmlight file has it; None where the file has none.
     """
 
     rows: Any
     labels: Floats | None
     name: str
     fingerprint: str = field(repr=False)
+    queries: Ints | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -85,7 +89,8 @@ class Table:
             numbers there, from 0.
         """
         if self.labels is not None:
-            return replace(self, rows=self.rows[which], labels=self.labels[which])
+            queries = None if self.queries is None else self.queries[which]
+            return replace(self, rows=self.rows[which], labels=self.labels[which], queries=queries)
         rows = self.rows.iloc[which]
         if self.rows.index.name != ROW_NUMBERS:
             rows = rows.set_axis(import_pandas().Index(which, name=ROW_NUMBERS))
@@ -138,14 +143,14 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
     if not Path(path).is_file():
         return _from_pipe(path, kind)
     try:
-        rows, labels = _svmlight(path) if kind == "svmlight" else (_frame(path, kind), None)
+        rows, labels, queries = _svmlight(path) if kind == "svmlight" else (_frame(path, kind), None, None)
     except TableError:
         raise
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise TableError(f"{name!r} can't be read: {_line(error)}.") from None
     if rows.shape[0] == 0:
         raise TableError(f"{name!r} has no rows: give a file with data.")
-    return Table(rows, labels, Path(path).name, _fingerprint(path))
+    return Table(rows, labels, Path(path).name, _fingerprint(path), queries)
 
 
 def _from_pipe(path: str | os.PathLike[str], kind: str) -> Table:
@@ -181,7 +186,7 @@ def _frame(path: str | os.PathLike[str], kind: str) -> Any:
             return _parquet(path)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pandas.errors.ParserWarning)  # cells without a column would be left out
-            frame = pandas.read_csv(path, sep=SEPARATORS[kind], low_memory=False, index_col=False)
+            frame = pandas.read_csv(path, sep=_separator(path, kind), low_memory=False, index_col=False)
     except pandas.errors.ParserWarning:
         raise TableError(f"{name!r} has rows with more cells than its first line names: correct that line.") from None
     except ImportError as error:
@@ -189,7 +194,29 @@ def _frame(path: str | os.PathLike[str], kind: str) -> Any:
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError, ValueError) as error:
         raise TableError(f"{name!r} is not a readable {kind} file: {_line(error)}; correct it there.") from None
     frame.columns = [str(column) for column in frame.columns]
+    _warn_of_decimal_commas(frame, Path(path).name)
     return frame
+
+
+def _separator(path: str | os.PathLike[str], kind: str) -> str:
+    """Of the first line: a CSV file whose line has no comma may have semicolons, or tabs, in their place."""
+    names = [str(name) for name in import_pandas().read_csv(path, sep=SEPARATORS[kind], nrows=0).columns]
+    others = [sign for sign in (";", "\t") if kind == "csv" and len(names) == 1 and sign in names[0]]
+    return others[0] if others else SEPARATORS[kind]
+
+
+def _warn_of_decimal_commas(frame: Any, name: str) -> None:
+    """Columns whose cells are all like 3,14 are words to pandas."""
+    for column in frame.columns[[dtype.kind not in "biufM" for dtype in frame.dtypes]]:
+        cells = frame[column].iloc[:LOOKED_AT].dropna().astype(str)
+        with_comma = cells[cells.str.contains(",")]
+        if len(with_comma) and cells.str.fullmatch(r"[-+]?\d+(,\d+)?").all():
+            warnings.warn(
+                f"Column {column!r} of {name!r} holds numbers with a decimal comma, such as {with_comma.iloc[0]!r}, "
+                "which are read as words: write them with a point, as pandas.read_csv(..., decimal=',') and to_csv do.",
+                UserWarning,
+                stacklevel=caller_level(),
+            )
 
 
 def _parquet(path: str | os.PathLike[str]) -> Any:
@@ -203,18 +230,25 @@ def _parquet(path: str | os.PathLike[str]) -> Any:
         return pandas.read_parquet(io.BytesIO(file.read()))
 
 
-def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, Floats]:
-    """All rows at once, with as many features as there are; columns may count from 0 or from 1."""
+def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, Floats, Ints | None]:
+    """All rows at once, with as many features as there are; columns may count from 0 or from 1. Their queries too."""
     try:
-        blocks = list(svmlight_blocks(path))
+        blocks = [block for block, _ in svmlight_pieces(path, with_queries=True)]
     except ValueError as error:
         raise TableError(_line(error)) from None
     if not blocks:
         raise TableError(f"{os.fspath(path)!r} has no rows: give a file with data.")
-    rows = sp.vstack([block for block, _ in blocks], format="csr")
+    rows = sp.vstack([block for block, _, _ in blocks], format="csr")
     n_features = max(1, int(rows.indices.max(initial=0)) + 1)
     rows = sp.csr_array((rows.data.astype(np.float64), rows.indices, rows.indptr), shape=(rows.shape[0], n_features))
-    return rows, np.concatenate([labels for _, labels in blocks])
+    labels = np.concatenate([labels for _, labels, _ in blocks])
+    queries = np.concatenate([ids for _, _, ids in blocks])
+    if 0 < len(queries) < len(labels):
+        raise TableError(
+            f"{os.fspath(path)!r} has qid in {len(queries)} of its {len(labels)} rows: give it in all of them, or in "
+            "none."
+        )
+    return rows, labels, queries if len(queries) else None
 
 
 def column(table: Table, name: str) -> Any:

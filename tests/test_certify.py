@@ -5,10 +5,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from ordsvm import LinearNPSVOR, LinearSVC, LinearSVOR, certify
+from ordsvm import NPSVOR, SVC, SVOR, LinearNPSVOR, LinearSVC, LinearSVOR, OrdinalSearchCV, certify
 from ordsvm.solvers.linear import losses
 from tests.cases import N_RANKS, random_data
 from tests.model_cases import FORMULATION, TIGHT, every_model
@@ -103,3 +103,66 @@ def test_certify_of_linear_machines_makes_no_copy_of_float32():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < X.nbytes
+
+
+def indefinite_matrix(n, seed=38):
+    """With k(x, x) = 1 and values between samples that are larger."""
+    K = np.random.default_rng(seed).normal(size=(n, n))
+    K = K + K.T
+    np.fill_diagonal(K, 1.0)
+    return K
+
+
+@every_model
+def test_no_model_with_a_negative_square_norm_is_called_proven(model):
+    _, y = random_data(38, n=60)
+    K = indefinite_matrix(60)
+    with pytest.warns(ConvergenceWarning, match="‖w‖² is below 0: the kernel is not positive semidefinite"):
+        fitted = model(kernel="precomputed", solver="decomposition").fit(K, y)
+    problem = FORMULATION[model](y, N_RANKS, 1.0)
+    assert fitted.result_.status == "gap"
+    assert fitted.result_.relative_gap < 1e-3
+    assert fitted.result_.objective > problem.hinges.cap.sum()  # of w = 0, b = 0
+    with pytest.warns(ConvergenceWarning, match="no certificate: the gap proves nothing"):
+        certify(fitted, K, y)
+
+
+@pytest.mark.parametrize("model", [SVC, NPSVOR])
+def test_nor_one_of_several_problems(model):
+    _, y = random_data(38, n=60)
+    with pytest.warns(ConvergenceWarning, match="‖w‖² is below 0"):
+        fitted = model(kernel="precomputed").fit(indefinite_matrix(60), y)
+    assert fitted.result_.status == "gap"
+
+
+def test_nor_one_of_a_search():
+    _, y = random_data(38, n=60)
+    search = OrdinalSearchCV(SVOR(kernel="precomputed"), {"C": [1.0]}, cv=2)
+    with pytest.warns(ConvergenceWarning):
+        search.fit(indefinite_matrix(60), y)
+    assert search.best_estimator_.result_.status == "gap"
+
+
+def test_a_limit_is_no_sign_of_an_indefinite_kernel():
+    X, y = random_data(39)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        fitted = SVOR(C=1e4, kernel="linear", solver="gcd", max_iter=3).fit(X, y)
+    assert certify(fitted, X, y).primal > 0
+
+
+def test_negative_values_of_a_kernel_are_named():
+    X, y = random_data(40)
+    X[7] = 9.0
+    expected = r"k\(x, x\) of sample 7 is -[0-9.]+\. .* positive semidefinite"
+    with pytest.warns(ConvergenceWarning), pytest.warns(UserWarning, match=expected):
+        SVOR(kernel=lambda A, B: -A @ B.T).fit(X, y)
+    with pytest.warns(ConvergenceWarning), pytest.warns(UserWarning, match=expected):
+        SVOR(kernel="precomputed").fit(-X @ X.T, y)
+
+
+def test_rounding_of_a_precomputed_kernel_is_no_sign_of_an_indefinite_one(recwarn):
+    X, y = random_data(41)
+    X = X.astype(np.float32) + 1000.0
+    K = (X @ X.T).astype(np.float32)
+    SVOR(kernel="precomputed", C=0.01).fit(K, y)
+    assert not [each for each in recwarn if "semidefinite" in str(each.message)]

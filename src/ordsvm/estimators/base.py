@@ -34,6 +34,10 @@ from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.control import Control
 
+NO_PROOF = (
+    "the gap proves nothing, for ‖w‖² is below 0: the kernel is not positive semidefinite, and w = 0 may be better; "
+    "take one that is"
+)
 LOGGER = logging.getLogger("ordsvm")
 
 try:
@@ -341,6 +345,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             "precision": f"float64 sums can't resolve such a tol, {easier}",
             "gap": "the gap does not close where a kernel is not positive semidefinite; take one that is",
         }[result.status]
+        if result.status == "gap" and max(result.relative_gap, result.violation) <= tol:
+            remedy = NO_PROOF
         warnings.warn(
             f"{type(self).__name__} was stopped by {result.status} after {result.n_iter} {self._unit} with "
             f"{self._reached(result)} against tol={tol:g}: {remedy}.",

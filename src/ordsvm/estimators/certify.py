@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples, SampleWeight
+from ordsvm.checks import caller_level
+from ordsvm.estimators.base import NO_PROOF
 from ordsvm.estimators.kernel import KernelMachine, KernelTask
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.kernels import Precomputed
@@ -56,8 +60,8 @@ def certify(
     Only α is the solver's: the hinges come from the labels, α is made feasible should it not be, the scores come from
     the kernel's formula in NumPy, in float64 for every sample, not from the core, and the objective is that of the
     model's own thresholds. The gap includes an estimate of float64's rounding (docs/rounding.md).
-    It bounds the distance from the optimum if the kernel is positive semidefinite, which is not checked: with others a
-    small gap is no proof.
+    It bounds the distance from the optimum if the kernel is positive semidefinite: with others a small gap is no proof.
+    There is a `ConvergenceWarning` where α itself shows that the kernel is not; nothing else of that is checked.
 
     Examples
     --------
@@ -97,7 +101,11 @@ def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
     scores, largest = _scores(model, model._samples(X, task.order), beta)
     rounding = 4 * np.finfo(np.float64).eps * largest * np.abs(beta).sum(axis=0)
     columns = zip(task.problems, alphas, scores.T, rounding, model._model_thresholds(), strict=True)
-    return _total([problem.certificate(*proof) for problem, *proof in columns])
+    proofs = [problem.certificate(*proof) for problem, *proof in columns]
+    own = zip(task.problems, alphas, proofs, rounding * np.abs(beta).sum(axis=0), strict=True)
+    if any(problem.negative_norm(alpha, proof.dual) > error for problem, alpha, proof, error in own):
+        warnings.warn(f"This is no certificate: {NO_PROOF}.", ConvergenceWarning, stacklevel=caller_level())
+    return _total(proofs)
 
 
 def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:

@@ -37,6 +37,7 @@ from ordsvm.estimators.validation import (
 )
 from ordsvm.kernels import Custom, Kernel, KernelMatrix, Linear, Precomputed
 from ordsvm.kernels.full_kernel import SampleNumbers
+from ordsvm.kernels.given import warn_of_diagonal
 from ordsvm.kernels.products.device_matrix import on_device
 from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
@@ -237,11 +238,13 @@ class KernelMachine(Machine):
         if len(task.problems) == 1 and task.problems[0].uses_all_samples():
             stays_there = control.last_resort is None and computes_on_device(solver)
             matrix = KernelMatrix.of(kernel, samples, float(self.cache_size), stays_there)
+            _look_at_values(kernel, matrix, task.order)
             if keeper is None:  # small fits are faster without a list of problems
                 return Trained(kernel, [solve(task.problems[0], matrix, solver, control, starts[0])])
             one = partial(_solve_on, matrix, solver)
         else:
             shared = SharedMatrix.of(kernel, samples, float(self.cache_size), len(task.problems))
+            _look_at_values(kernel, shared.matrix, task.order)
             one = partial(shared.solve, solver)
             if self._goes_together(task, kernel, samples, control):
                 found = solve_together(task.problems, starts, shared, solver, control)
@@ -396,6 +399,12 @@ def _stacked(betas: Sequence[Floats]) -> Floats:
         return np.array(betas)
     follow = all(beta.base is whole and beta.ctypes.data == first + k * n_bytes for k, beta in enumerate(betas))
     return whole.reshape(len(betas), -1) if follow else np.array(betas)
+
+
+def _look_at_values(kernel: Kernel, matrix: KernelMatrix, order: Ints) -> None:
+    """Warns of a callable kernel with values k(x, x) below 0; a matrix has been looked at before."""
+    if isinstance(kernel, Custom) and not isinstance(matrix.source[1] if matrix.source else None, TensorRows):
+        warn_of_diagonal(matrix.rows.diagonal(), order)
 
 
 def _solve_on(matrix: KernelMatrix, solver: Any, problem: Problem, control: Control, start: Floats | None) -> Solution:

@@ -24,6 +24,7 @@ from ordsvm._typing import Flags, Floats
 from ordsvm.checks import as_floats, caller_level, check_number, shortened
 from ordsvm.devices import TensorRows
 from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, gamma_value, make_kernel
+from ordsvm.kernels.given import warn_of_diagonal
 from ordsvm.labels import Ranks, require_y
 
 PLAIN_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
@@ -322,3 +323,4 @@ def check_square_kernel(X: Any) -> None:
     blocks = range(0, len(X), 256)
     if not all(np.allclose(X[i : i + 256], X[:, i : i + 256].T, rtol=1e-5, atol=1e-8) for i in blocks):
         raise ValueError("The precomputed kernel matrix is not symmetric: pass k(X, X) of the training samples.")
+    warn_of_diagonal(X.diagonal())

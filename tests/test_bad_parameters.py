@@ -6,6 +6,7 @@ import warnings
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify
@@ -144,6 +145,8 @@ def test_numbers_of_any_type_are_numbers(estimator):
 
 # Costs
 
+V = np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]])  # a matrix that is none of the bad ones
+
 
 @pytest.mark.usefixtures("no_solver")
 @pytest.mark.parametrize("estimator", COST_MODELS)
@@ -164,6 +167,12 @@ def test_numbers_of_any_type_are_numbers(estimator):
         ([[1, 0, 1], [1, 0, 1], [2, 1, 0]], r"Row 0 of the cost matrix is not V-shaped.*fall.*rise"),
         (np.zeros((3, 3)), r"cost.*ranks differ"),
         (np.ones((3, 3)), r"cost.*ranks differ"),
+        (
+            pd.DataFrame(V, list("abc"), list("abc")),
+            r"cost matrix has the index \['a', 'b', 'c'\], but the classes",
+        ),
+        (pd.DataFrame(V, [1, 2, 3], [1, 2, 2]), r"cost matrix has the columns \[1, 2, 2\].*each of these once"),
+        (pd.DataFrame(V, [1, 2, 3], columns=list("abc")), r"cost matrix has the columns \['a', 'b', 'c'\]"),
         ([["a", "b", "c"]] * 3, r"cost.*number"),
         (np.abs(np.subtract.outer(range(3), range(3))) * 1j, r"cost.*(complex|real|number)"),
     ],

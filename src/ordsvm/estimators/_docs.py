@@ -26,7 +26,8 @@ COMMON = """
     callback : callable or None, default=None
         Called with a `Progress` several times a second; returning True stops training.
     cost : {"absolute", "zero-one", "squared"} or array of shape (n_ranks, n_ranks), default="absolute"
-        cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds.
+        cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds. A
+        pandas frame with the labels as index and columns goes by these, an array by the order of the ranks.
     predictor : {"ordered", "nearest"}, default="ordered"
         What makes a rank of the scores. "ordered", the paper's r_new, counts the k with f_k(x) + f_{k+1}(x) > 0;
         "nearest", its r_old, takes the k with the least ``|f_k(x)|``. May be changed after training.

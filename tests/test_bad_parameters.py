@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify
+from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, NystroemSVOR, ShashuaLevinSVOR, certify
 from tests.refusals import COST_MODELS, ESTIMATORS, X, Y, refuse
 
 # Parameters
@@ -31,6 +31,8 @@ def test_parameters_that_must_be_positive(estimator, name, value):
 
 OTHER_PARAMETERS = [
     ("gamma", [-1, -1e-9, np.nan, np.inf, "scal", "", True, None, [0.1]], r"'scale', 'auto' or a number.*not negative"),
+    ("tol", [1, 1.0, 2, 10**6], r"a positive number below 1"),
+    ("warm_start", ["yes", 1, None], r"True or False"),
     ("degree", [-1, np.nan, np.inf, "3", None, True], r"a number that is not negative"),
     ("coef0", [np.nan, np.inf, "0", None, False], r"a number"),
     ("max_iter", [-2, 1.5, -1.5, np.nan, np.inf, "10", None, True], r"-1 \(no limit\) or a whole number"),
@@ -46,6 +48,18 @@ OTHER_PARAMETERS = [
 )
 def test_parameters_with_other_rules(estimator, name, value, allowed):
     refuse(lambda: estimator(**{name: value}).fit(X, Y), ValueError, rf"{name}=.*not valid: give .*{allowed}")
+
+
+@pytest.mark.usefixtures("no_solver")
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, NystroemSVOR])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid", "laplacian"])
+def test_a_gamma_that_makes_the_kernel_constant(estimator, kernel):
+    pattern = rf"gamma=0 is not valid for kernel='{kernel}', which it makes one constant: give 'scale', 'auto'"
+    refuse(lambda: estimator(kernel=kernel, gamma=0).fit(X, Y), ValueError, pattern)
+
+
+def test_a_gamma_of_0_that_no_kernel_needs():
+    assert SVOR(kernel="linear", gamma=0).fit(X, Y).result_.converged
 
 
 @pytest.mark.usefixtures("no_solver")

@@ -23,7 +23,7 @@ from ordsvm._typing import Floats
 from ordsvm.checkpoint import Keeper, digest, opened
 from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
-from ordsvm.checks import caller_level, check_flag, check_positive, usable_threads
+from ordsvm.checks import caller_level, check_flag, check_number, check_positive, usable_threads
 from ordsvm.conventions import check_signature, linked, name_init_after
 from ordsvm.devices import TensorRows, beside, check_device, is_tensor, on_host, usable_device
 from ordsvm.estimators.model_findings import RankCounts, warn_of_findings
@@ -236,6 +236,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         check_callback(self.callback)
         usable_threads(self.n_threads)
         check_flag("deterministic", self.deterministic)
+        check_flag("warm_start", self.warm_start)
         if self.device != "cpu":
             check_device(self.device)
         if self.time_limit is not None:
@@ -294,7 +295,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
     def _check_tol(self) -> None:
-        check_positive("tol", self.tol)
+        allowed = "a positive number below 1: a relative gap of 1 proves nothing"
+        check_number("tol", self.tol, allowed, lambda number: 0 < number < 1)
 
     def _tolerance(self, X: Any) -> float:
         """tol, for these samples."""

@@ -68,13 +68,21 @@ def check_kernel_parameters(machine: Any) -> None:
     check_number("degree", machine.degree, "a number that is not negative", lambda number: number >= 0)
     check_number("coef0", machine.coef0, "a number", lambda number: True)
     make_kernel(machine.kernel, 1.0, 0.0, 1.0)
+    if _needs_gamma(machine.kernel) and machine.gamma == 0:
+        raise ValueError(
+            f"gamma={machine.gamma!r} is not valid for kernel={machine.kernel!r}, which it makes one constant: give "
+            "'scale', 'auto' or a positive number."
+        )
 
 
 def kernel_by_parameters(machine: Any, samples: Any) -> Kernel:
     """The kernel for these training samples, from which gamma may be computed."""
-    needs_gamma = isinstance(machine.kernel, str) and machine.kernel not in NAMES_WITHOUT_GAMMA
-    gamma = gamma_value(machine.gamma, samples) if needs_gamma else 1.0
+    gamma = gamma_value(machine.gamma, samples) if _needs_gamma(machine.kernel) else 1.0
     return make_kernel(machine.kernel, gamma, float(machine.coef0), float(machine.degree))
+
+
+def _needs_gamma(kernel: Any) -> bool:
+    return isinstance(kernel, str) and kernel not in NAMES_WITHOUT_GAMMA
 
 
 def check_max_iter(max_iter: Any) -> int:

@@ -4,12 +4,29 @@ import copy
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from ordsvm import NPSVOR, SVC, SVOR, LinearNPSVOR, LinearSVC, LinearSVOR, OrdinalSearchCV, certify
+from ordsvm import (
+    NPSVOR,
+    SVC,
+    SVOR,
+    SVR,
+    CalibratedOrdinal,
+    LinearNPSVOR,
+    LinearSVC,
+    LinearSVOR,
+    OrdinalSearchCV,
+    RoundedRegressor,
+    certify,
+)
+from ordsvm.problem import Certificate
 from ordsvm.solvers.linear import losses
+from ordsvm.tables import TableEncoder, TableModel
 from tests.cases import N_RANKS, random_data
 from tests.model_cases import FORMULATION, TIGHT, every_model
 from tests.oracle import dual_optimum
@@ -71,6 +88,49 @@ def test_certify_on_other_data_says_so(model):
         certify(model(), X, y)
     with pytest.raises(TypeError, match="last step"):
         certify(make_pipeline(fitted), X, y)
+
+
+def test_certify_names_the_machine_inside_another_model():
+    X, y = random_data(33)
+    machine, rows = SVOR(kernel="linear"), pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    for model, name in (
+        (TableModel(machine, TableEncoder()).fit(rows, y), r"TableModel: .* model.machine_ with model.features\(X\)\."),
+        (OrdinalSearchCV(machine, {"C": [1.0]}, cv=2).fit(X, y), r"OrdinalSearchCV: .* model.best_estimator_\."),
+        (CalibratedOrdinal(machine).fit(X, y), r"CalibratedOrdinal: .* model.estimator_\."),
+        (RoundedRegressor(SVR()).fit(X, y), r"RoundedRegressor: .* model.regressor_ with ranks from 0 for y\."),
+        (make_pipeline(StandardScaler(), machine).fit(X, y), r"model\[-1\], with model\[:-1\].transform\(X\)\."),
+        (LogisticRegression(), r"not LogisticRegression\."),
+    ):
+        with pytest.raises(TypeError, match=name):
+            certify(model, X, y)
+
+
+@pytest.mark.filterwarnings("ignore::ordsvm.ModelWarning")
+def test_what_certify_names_is_what_it_takes():
+    X, y = random_data(33)
+    rows = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    table = TableModel(SVOR(), TableEncoder()).fit(rows, y)
+    search = OrdinalSearchCV(SVOR(), {"C": [1.0]}, cv=2).fit(X, y)
+    calibrated, rounded = CalibratedOrdinal(SVOR()).fit(X, y), RoundedRegressor(SVR()).fit(X, y)
+    pipeline = make_pipeline(StandardScaler(), SVOR()).fit(X, y)
+    for machine, samples in (
+        (table.machine_, table.features(rows)),
+        (search.best_estimator_, X),
+        (calibrated.estimator_, X),
+        (rounded.regressor_, X),
+        (pipeline[-1], pipeline[:-1].transform(X)),
+    ):
+        assert certify(machine, samples, y).relative_gap <= 1e-3
+
+
+def test_a_certificate_in_a_line():
+    proof = Certificate(
+        734.5150346533894, 734.514896809159, np.float64(1.378e-4), 4.375e-4, np.array([-1.26733765, 2.0])
+    )
+    assert repr(proof) == (
+        "Certificate(primal=734.5150347, dual=734.5148968, gap=0.000138, relative_gap=1.88e-07, violation=0.000438, "
+        "thresholds=[-1.2673,  2.    ])"
+    )
 
 
 @every_model

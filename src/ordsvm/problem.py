@@ -111,6 +111,12 @@ class Certificate:
         scale = max(abs(self.primal), abs(self.dual))
         return self.gap / scale if scale != 0 else 0.0
 
+    def __repr__(self) -> str:
+        objectives = f"primal={self.primal:.10g}, dual={self.dual:.10g}"
+        proven = f"gap={self.gap:.3g}, relative_gap={self.relative_gap:.3g}, violation={self.violation:.3g}"
+        thresholds = np.array2string(self.thresholds, precision=4, separator=", ", threshold=20, max_line_width=1000)
+        return f"Certificate({objectives}, {proven}, thresholds={thresholds})"
+
 
 @dataclass(frozen=True)
 class Problem:

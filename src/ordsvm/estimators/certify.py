@@ -73,9 +73,7 @@ def certify(
     True
     """
     if not isinstance(model, KernelMachine | LinearMachine):
-        raise TypeError(
-            f"certify takes a machine of ordsvm, not {type(model).__name__}: pass the last step of a pipeline."
-        )
+        raise TypeError(f"certify takes a machine of ordsvm, not {type(model).__name__}{_machine_inside(model)}.")
     check_is_fitted(model)
     if isinstance(model, LinearMachine) and model._beta.shape[0] == 0:
         raise ValueError(
@@ -90,6 +88,20 @@ def certify(
         )
     is_linear = isinstance(model, LinearMachine)
     return _linear(model, fit.X, fit.task) if is_linear else _with_kernel(model, fit.X, fit.task)
+
+
+def _machine_inside(model: Any) -> str:
+    """What to pass in place of a model around a machine."""
+    inside = {
+        "encoder_": "model.machine_ with model.features(X)",
+        "best_estimator_": "model.best_estimator_",
+        "estimator_": "model.estimator_",
+        "regressor_": "model.regressor_ with ranks from 0 for y",
+    }
+    if hasattr(model, "steps"):
+        return ": pass the last step of a pipeline, model[-1], with model[:-1].transform(X)"
+    found = [place for name, place in inside.items() if hasattr(model, name)]
+    return f": pass the machine inside, {found[0]}" if found else ""
 
 
 def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:

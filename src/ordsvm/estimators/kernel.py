@@ -27,6 +27,7 @@ from ordsvm.estimators.base import (
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.saturation import Saturation, of_problems
 from ordsvm.estimators.validation import (
+    check_kernel_columns,
     check_kernel_parameters,
     check_magnitude,
     check_square_kernel,
@@ -204,6 +205,8 @@ class KernelMachine(Machine):
         """Samples with the features of the training data."""
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
+        if self._is_precomputed():
+            check_kernel_columns(self, X)
         X = validate_data(self, self._on_host(X), reset=False, **self._data_rules())
         check_magnitude(X)
         return canonical(X)
@@ -283,7 +286,9 @@ class KernelMachine(Machine):
         if self._names_rank_dcd(task):
             solver = self.solver if isinstance(self.solver, RankDCD) else RankDCD()
         else:
-            solver = check_solver(self.solver, task.problems[0].treatment)
+            is_linear = isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
+            others = [RankDCD.name] if is_linear and self._takes_rank_dcd(task) else []
+            solver = check_solver(self.solver, task.problems[0].treatment, others)
         return solver if self.device == "cpu" else placed(solver, self.device, ProximalNewton)
 
     def _work(self, task: KernelTask, kernel: Kernel, samples: Any) -> Work:
@@ -292,9 +297,12 @@ class KernelMachine(Machine):
         return Work.of(largest, kernel, samples, by_rank=by_rank, validates=validates, device=self.device)
 
     def _names_rank_dcd(self, task: KernelTask) -> bool:
-        """Whether the solver is RankDCD, that of linear machines, and this is a threshold model that it can train."""
-        can = task.problems[0].treatment is Treatment.PENALIZED and len(task.ranks) > 0
-        return can and is_rank_dcd(self.solver)
+        """Whether the solver is RankDCD, that of linear machines, and this is a model that it can train."""
+        return self._takes_rank_dcd(task) and is_rank_dcd(self.solver)
+
+    def _takes_rank_dcd(self, task: KernelTask) -> bool:
+        """Whether this is a threshold model of those that the solver of linear machines can train."""
+        return task.problems[0].treatment is Treatment.PENALIZED and len(task.ranks) > 0
 
     def _starts(self, problems: Sequence[Problem]) -> Sequence[Floats | None]:
         """With warm_start, the previous α, if it has as many hinges, stretched to the new caps.

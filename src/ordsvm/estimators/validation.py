@@ -274,8 +274,12 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
     """The weight of every class, in the order of `classes`: 1, "balanced" over the classes present, or a dict."""
     if class_weight is None:
         return np.ones(len(classes))
-    if isinstance(class_weight, str) and class_weight != "balanced":
-        raise ValueError(f"class_weight={class_weight!r} is not valid: give None, 'balanced' or a dict.")
+    is_text = isinstance(class_weight, str)
+    if (is_text and class_weight != "balanced") or not (is_text or isinstance(class_weight, dict)):
+        raise ValueError(
+            f"class_weight={shortened(class_weight)} is not valid: give None, 'balanced' or a dict from labels to "
+            f"weights, such as {{{classes.tolist()[0]!r}: 2.0}}."
+        )
     if isinstance(class_weight, dict):
         unknown = [label for label in class_weight if label not in classes.tolist()]
         if unknown:
@@ -318,6 +322,17 @@ def check_training_tensor(machine: Any, X: TensorRows) -> TensorRows:
     check_tensor(X, features[0])
     validate_data(machine, np.empty((0, features[0])), skip_check_array=True)
     return X
+
+
+def check_kernel_columns(machine: Any, X: Any) -> None:
+    """A column of a precomputed kernel for every training sample, in scikit-learn's words and what they mean here."""
+    shape = getattr(X, "shape", ())
+    if len(shape) == 2 and shape[1] != machine.n_features_in_:
+        raise ValueError(
+            f"X has {shape[1]} features, but {type(machine).__name__} is expecting {machine.n_features_in_} features "
+            "as input: with a precomputed kernel these are the kernel values to the training samples; pass "
+            "k(X, X_train), a column for every training sample."
+        )
 
 
 def check_square_kernel(X: Any) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ordsvm import _core
@@ -94,7 +95,12 @@ class Custom(Kernel):
     kernel: Callable[[Data, Data], Any]
 
     def __call__(self, X: Data, Y: Data) -> Floats:
-        values = self._real(np.asarray(self.kernel(X, Y)))
+        values = self.kernel(X, Y)
+        if sp.issparse(values):
+            raise ValueError(
+                "The callable kernel returned a sparse matrix: it must return a dense one, .toarray() of it."
+            )
+        values = self._real(np.asarray(values))
         if values.shape != (X.shape[0], Y.shape[0]):
             raise ValueError(
                 f"The callable kernel returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} samples: "

@@ -6,9 +6,10 @@ import warnings
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify
+from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, NystroemSVOR, ShashuaLevinSVOR, certify
 from tests.refusals import COST_MODELS, ESTIMATORS, X, Y, refuse
 
 # Parameters
@@ -30,6 +31,8 @@ def test_parameters_that_must_be_positive(estimator, name, value):
 
 OTHER_PARAMETERS = [
     ("gamma", [-1, -1e-9, np.nan, np.inf, "scal", "", True, None, [0.1]], r"'scale', 'auto' or a number.*not negative"),
+    ("tol", [1, 1.0, 2, 10**6], r"a positive number below 1"),
+    ("warm_start", ["yes", 1, None], r"True or False"),
     ("degree", [-1, np.nan, np.inf, "3", None, True], r"a number that is not negative"),
     ("coef0", [np.nan, np.inf, "0", None, False], r"a number"),
     ("max_iter", [-2, 1.5, -1.5, np.nan, np.inf, "10", None, True], r"-1 \(no limit\) or a whole number"),
@@ -45,6 +48,18 @@ OTHER_PARAMETERS = [
 )
 def test_parameters_with_other_rules(estimator, name, value, allowed):
     refuse(lambda: estimator(**{name: value}).fit(X, Y), ValueError, rf"{name}=.*not valid: give .*{allowed}")
+
+
+@pytest.mark.usefixtures("no_solver")
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, NystroemSVOR])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid", "laplacian"])
+def test_a_gamma_that_makes_the_kernel_constant(estimator, kernel):
+    pattern = rf"gamma=0 is not valid for kernel='{kernel}', which it makes one constant: give 'scale', 'auto'"
+    refuse(lambda: estimator(kernel=kernel, gamma=0).fit(X, Y), ValueError, pattern)
+
+
+def test_a_gamma_of_0_that_no_kernel_needs():
+    assert SVOR(kernel="linear", gamma=0).fit(X, Y).result_.converged
 
 
 @pytest.mark.usefixtures("no_solver")
@@ -64,7 +79,7 @@ def test_unknown_solvers(estimator, solver):
     refuse(
         lambda: estimator(solver=solver).fit(X, Y),
         ValueError,
-        r"solver=.*(unknown.*'smo', 'gcd'|not a solver.*SMO\(\))",
+        r"solver=.*(unknown.*'(smo|gcd)', 'block'|not a solver.*SMO\(\))",
     )
 
 
@@ -144,6 +159,8 @@ def test_numbers_of_any_type_are_numbers(estimator):
 
 # Costs
 
+V = np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]])  # a matrix that is none of the bad ones
+
 
 @pytest.mark.usefixtures("no_solver")
 @pytest.mark.parametrize("estimator", COST_MODELS)
@@ -164,6 +181,12 @@ def test_numbers_of_any_type_are_numbers(estimator):
         ([[1, 0, 1], [1, 0, 1], [2, 1, 0]], r"Row 0 of the cost matrix is not V-shaped.*fall.*rise"),
         (np.zeros((3, 3)), r"cost.*ranks differ"),
         (np.ones((3, 3)), r"cost.*ranks differ"),
+        (
+            pd.DataFrame(V, list("abc"), list("abc")),
+            r"cost matrix has the index \['a', 'b', 'c'\], but the classes",
+        ),
+        (pd.DataFrame(V, [1, 2, 3], [1, 2, 2]), r"cost matrix has the columns \[1, 2, 2\].*each of these once"),
+        (pd.DataFrame(V, [1, 2, 3], columns=list("abc")), r"cost matrix has the columns \['a', 'b', 'c'\]"),
         ([["a", "b", "c"]] * 3, r"cost.*number"),
         (np.abs(np.subtract.outer(range(3), range(3))) * 1j, r"cost.*(complex|real|number)"),
     ],
@@ -215,8 +238,8 @@ def test_sample_weights(estimator, weight, pattern):
     ("weight", "pattern"),
     [
         ("balance", r"class_weight='balance' is not valid.*None, 'balanced' or a dict"),
-        (2.0, r"class_weight.*dict.*'balanced'.*None"),
-        ([1.0, 2.0, 1.0], r"class_weight.*dict.*'balanced'.*None"),
+        (2.0, r"class_weight=2\.0 is not valid: give None, 'balanced' or a dict.*such as \{1: 2\.0\}"),
+        ([1.0, 2.0, 1.0], r"class_weight=\[1\.0, 2\.0, 1\.0\] is not valid: give None, 'balanced' or a dict"),
         ({9: 1.0}, r"class_weight.*not classes of y.*9.*remove"),
         ({"1": 1.0}, r"class_weight.*not classes of y.*'1'.*remove"),
         ({1: -1.0}, r"class_weight=.*finite and not negative"),

@@ -4,12 +4,29 @@ import copy
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from ordsvm import SVOR, LinearNPSVOR, LinearSVC, LinearSVOR, certify
+from ordsvm import (
+    NPSVOR,
+    SVC,
+    SVOR,
+    SVR,
+    CalibratedOrdinal,
+    LinearNPSVOR,
+    LinearSVC,
+    LinearSVOR,
+    OrdinalSearchCV,
+    RoundedRegressor,
+    certify,
+)
+from ordsvm.problem import Certificate
 from ordsvm.solvers.linear import losses
+from ordsvm.tables import TableEncoder, TableModel
 from tests.cases import N_RANKS, random_data
 from tests.model_cases import FORMULATION, TIGHT, every_model
 from tests.oracle import dual_optimum
@@ -73,6 +90,49 @@ def test_certify_on_other_data_says_so(model):
         certify(make_pipeline(fitted), X, y)
 
 
+def test_certify_names_the_machine_inside_another_model():
+    X, y = random_data(33)
+    machine, rows = SVOR(kernel="linear"), pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    for model, name in (
+        (TableModel(machine, TableEncoder()).fit(rows, y), r"TableModel: .* model.machine_ with model.features\(X\)\."),
+        (OrdinalSearchCV(machine, {"C": [1.0]}, cv=2).fit(X, y), r"OrdinalSearchCV: .* model.best_estimator_\."),
+        (CalibratedOrdinal(machine).fit(X, y), r"CalibratedOrdinal: .* model.estimator_\."),
+        (RoundedRegressor(SVR()).fit(X, y), r"RoundedRegressor: .* model.regressor_ with ranks from 0 for y\."),
+        (make_pipeline(StandardScaler(), machine).fit(X, y), r"model\[-1\], with model\[:-1\].transform\(X\)\."),
+        (LogisticRegression(), r"not LogisticRegression\."),
+    ):
+        with pytest.raises(TypeError, match=name):
+            certify(model, X, y)
+
+
+@pytest.mark.filterwarnings("ignore::ordsvm.ModelWarning")
+def test_what_certify_names_is_what_it_takes():
+    X, y = random_data(33)
+    rows = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    table = TableModel(SVOR(), TableEncoder()).fit(rows, y)
+    search = OrdinalSearchCV(SVOR(), {"C": [1.0]}, cv=2).fit(X, y)
+    calibrated, rounded = CalibratedOrdinal(SVOR()).fit(X, y), RoundedRegressor(SVR()).fit(X, y)
+    pipeline = make_pipeline(StandardScaler(), SVOR()).fit(X, y)
+    for machine, samples in (
+        (table.machine_, table.features(rows)),
+        (search.best_estimator_, X),
+        (calibrated.estimator_, X),
+        (rounded.regressor_, X),
+        (pipeline[-1], pipeline[:-1].transform(X)),
+    ):
+        assert certify(machine, samples, y).relative_gap <= 1e-3
+
+
+def test_a_certificate_in_a_line():
+    proof = Certificate(
+        734.5150346533894, 734.514896809159, np.float64(1.378e-4), 4.375e-4, np.array([-1.26733765, 2.0])
+    )
+    assert repr(proof) == (
+        "Certificate(primal=734.5150347, dual=734.5148968, gap=0.000138, relative_gap=1.88e-07, violation=0.000438, "
+        "thresholds=[-1.2673,  2.    ])"
+    )
+
+
 @every_model
 def test_certify_takes_the_weights_of_the_fit(model):
     X, y = random_data(34)
@@ -116,3 +176,66 @@ def test_pairs_of_near_rows_far_from_all_others_are_certified_truly(spread):
     proof = certify(model, X, y)
     assert proof.primal == pytest.approx(model.result_.objective, rel=1e-7)
     assert proof.gap <= 2.0 * model.result_.gap
+
+
+def indefinite_matrix(n, seed=38):
+    """With k(x, x) = 1 and values between samples that are larger."""
+    K = np.random.default_rng(seed).normal(size=(n, n))
+    K = K + K.T
+    np.fill_diagonal(K, 1.0)
+    return K
+
+
+@every_model
+def test_no_model_with_a_negative_square_norm_is_called_proven(model):
+    _, y = random_data(38, n=60)
+    K = indefinite_matrix(60)
+    with pytest.warns(ConvergenceWarning, match="‖w‖² is below 0: the kernel is not positive semidefinite"):
+        fitted = model(kernel="precomputed", solver="decomposition").fit(K, y)
+    problem = FORMULATION[model](y, N_RANKS, 1.0)
+    assert fitted.result_.status == "gap"
+    assert fitted.result_.relative_gap < 1e-3
+    assert fitted.result_.objective > problem.hinges.cap.sum()  # of w = 0, b = 0
+    with pytest.warns(ConvergenceWarning, match="no certificate: the gap proves nothing"):
+        certify(fitted, K, y)
+
+
+@pytest.mark.parametrize("model", [SVC, NPSVOR])
+def test_nor_one_of_several_problems(model):
+    _, y = random_data(38, n=60)
+    with pytest.warns(ConvergenceWarning, match="‖w‖² is below 0"):
+        fitted = model(kernel="precomputed").fit(indefinite_matrix(60), y)
+    assert fitted.result_.status == "gap"
+
+
+def test_nor_one_of_a_search():
+    _, y = random_data(38, n=60)
+    search = OrdinalSearchCV(SVOR(kernel="precomputed"), {"C": [1.0]}, cv=2)
+    with pytest.warns(ConvergenceWarning):
+        search.fit(indefinite_matrix(60), y)
+    assert search.best_estimator_.result_.status == "gap"
+
+
+def test_a_limit_is_no_sign_of_an_indefinite_kernel():
+    X, y = random_data(39)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        fitted = SVOR(C=1e4, kernel="linear", solver="gcd", max_iter=3).fit(X, y)
+    assert certify(fitted, X, y).primal > 0
+
+
+def test_negative_values_of_a_kernel_are_named():
+    X, y = random_data(40)
+    X[7] = 9.0
+    expected = r"k\(x, x\) of sample 7 is -[0-9.]+\. .* positive semidefinite"
+    with pytest.warns(ConvergenceWarning), pytest.warns(UserWarning, match=expected):
+        SVOR(kernel=lambda A, B: -A @ B.T).fit(X, y)
+    with pytest.warns(ConvergenceWarning), pytest.warns(UserWarning, match=expected):
+        SVOR(kernel="precomputed").fit(-X @ X.T, y)
+
+
+def test_rounding_of_a_precomputed_kernel_is_no_sign_of_an_indefinite_one(recwarn):
+    X, y = random_data(41)
+    X = X.astype(np.float32) + 1000.0
+    K = (X @ X.T).astype(np.float32)
+    SVOR(kernel="precomputed", C=0.01).fit(K, y)
+    assert not [each for each in recwarn if "semidefinite" in str(each.message)]

@@ -94,6 +94,16 @@ def test_the_figure_and_the_remedy_of_one_rank_are_right():
     assert "one-rank" not in names_of(SVOR(), X, y)[0]
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("model", [LinearSVOR(), LinearSVOR(loss="squared_hinge"), LinearSVC(), SVOR(), SVOR(C=1e-5)])
+def test_constant_features_are_named_as_what_no_machine_can_use(model, form):
+    X, y = weak_signal(100)
+    X = form(np.tile([1.0, 0.0, 3.0], (len(X), 1)))
+    trained, [finding] = fitted(model, X, y)
+    for found in (finding, diagnose(trained, X, y)["one-rank"]):
+        assert found.remedy.startswith("All features are constant, so that no machine tells samples apart: give ")
+
+
 def test_one_sample_of_another_rank_is_enough_for_silence():
     """The near-miss: a predicted rank more."""
     X, y = weak_signal()

@@ -6,6 +6,7 @@ import warnings
 from importlib.metadata import version
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -24,7 +25,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 import ordsvm
-from ordsvm import SVOR, SVOREX, SVORIM, ShashuaLevinSVOR, certify
+from ordsvm import SVOR, SVOREX, SVORIM, LinearSVOR, NystroemSVOR, ShashuaLevinSVOR, certify
 from ordsvm.metrics import mae_scorer, mean_absolute_error
 from tests.cases import N_RANKS, random_data, v_shaped_cost
 from tests.model_cases import (
@@ -238,6 +239,23 @@ def test_cost_goes_by_rank_not_by_label(model):
     downward = model(cost=cost[::-1, ::-1], categories=[3, 2, 1, 0], **TIGHT).fit(X, y)
     np.testing.assert_allclose(upward.decision_function(X), -downward.decision_function(X), atol=1e-5)
     np.testing.assert_allclose(upward.thresholds_, -downward.thresholds_[::-1], atol=1e-5)
+
+
+@pytest.mark.parametrize("model", [*COST_MODELS, LinearSVOR, NystroemSVOR])
+def test_a_labelled_cost_goes_by_its_labels(model):
+    X, y = random_data(55)
+    names = np.array(["poor", "fair", "good", "great"])
+    cost = v_shaped_cost(N_RANKS, seed=55)
+    frame = pd.DataFrame(cost, names, names)
+    options = {"categories": names.tolist(), "random_state": 0} if model is NystroemSVOR else {"categories": names}
+    plain = model(cost=cost, **options).fit(X, names[y])
+    for given in (frame, frame.loc[names[[2, 0, 3, 1]], names[[1, 3, 0, 2]]], pd.DataFrame(cost)):
+        other = model(cost=given, **options).fit(X, names[y])
+        np.testing.assert_allclose(plain.thresholds_, other.thresholds_, rtol=1e-9)
+    numbered = frame.set_axis(range(1, 5)).set_axis(range(1, 5), axis=1)[[4, 2, 1, 3]]
+    options["categories"] = [1, 2, 3, 4]
+    plain, other = (model(cost=given, **options).fit(X, y + 1) for given in (cost, numbered))
+    np.testing.assert_allclose(plain.thresholds_, other.thresholds_, rtol=1e-9)
 
 
 # Thresholds and prediction

@@ -286,6 +286,7 @@ def test_a_function_may_take_sparse_samples_and_return_a_list_or_float32():
         (lambda A, B: np.where(np.eye(len(A), len(B)), 1.0, np.nan), "returned NaN or infinity"),
         (lambda A, B: A @ B.T + 1j, "returned complex numbers: it must return real ones"),  # fault 15
         (lambda A, B: (A @ B.T).astype(complex), "returned complex numbers"),
+        (lambda A, B: sp.csr_array(A @ B.T), r"returned a sparse matrix: it must return a dense one, \.toarray\(\)"),
         (lambda A, B: (A @ B.T).astype(complex).tolist(), "returned complex numbers"),
         (lambda A, B: (A @ B.T).astype(complex).astype(object), "returned something else than real numbers"),
         (lambda A, B: [["x"]], "returned something else than real numbers"),

@@ -73,6 +73,20 @@ def test_no_layer_is_forgotten(copy):
     assert "ordsvm.attic" in result.stdout
 
 
+def test_modules_come_with_the_package_and_are_imported_when_they_are_asked_for():
+    program = """
+import sys
+import ordsvm
+later = ["distributed", "evaluation", "inspection", "linear", "plotting", "progress", "report", "tables", "text"]
+heavy = ["matplotlib", "dask", "jinja2", "torch"]
+print([name for name in later if name not in dir(ordsvm)], [name for name in heavy if name in sys.modules])
+print(ordsvm.tables.TableModel.__name__, ordsvm.inspection.explain.__name__, ordsvm.evaluation.evaluate.__name__)
+print(ordsvm.plotting.SearchDisplay.__name__, hasattr(ordsvm, "nothing"))
+"""
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines() == ["[] []", "TableModel explain evaluate", "SearchDisplay False"]
+
+
 def names_from_the_package(path: Path) -> set[str]:
     """What a module takes from `ordsvm` itself: `from ordsvm import NAME`, or all of it."""
     found = set()

@@ -17,15 +17,18 @@ from sklearn.model_selection import GridSearchCV, PredefinedSplit, cross_val_sco
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from ordsvm import OrdinalSearchCV
 from ordsvm.metrics import (
     PROBABILITY_SCORERS,
     SCORERS,
     OrdinalScorer,
+    cost_scorer,
     kendall_tau_b,
     macro_mean_absolute_error,
     mae_scorer,
     maximum_mean_absolute_error,
     mean_absolute_error,
+    mean_cost,
     mean_squared_error,
     mean_zero_one_error,
     off_by_one_accuracy,
@@ -365,6 +368,63 @@ def test_an_estimator_without_classes_is_an_error():
 def test_a_scorer_from_any_metric():
     worst = OrdinalScorer(lambda y_true, y_pred, *, categories: 7.0, greater_is_better=False, name="worst")
     assert worst(Echo(GRADES).fit(X, Y), X, Y) == -7.0
+
+
+# Costs
+
+COST = np.array([[0, 1, 2], [3, 0, 1], [7, 3, 0]])
+MIXED = pd.DataFrame(COST, GRADES, GRADES).loc[["good", "poor", "fair"], ["fair", "good", "poor"]]
+
+
+@pytest.mark.parametrize("cost", [COST, COST.tolist(), MIXED])
+def test_the_mean_cost_by_hand(cost):
+    named, weight = [GRADES[rank] for rank in PREDICTED], [1, 3, 1, 2, 1, 0]
+    for weights, expected in ((None, (1 + 7) / 6), (weight, (3 * 1 + 2 * 7) / 8)):
+        found = mean_cost(Y, named, cost, categories=GRADES, sample_weight=weights)
+        assert found == pytest.approx(expected, rel=1e-14)
+    ordered = pd.Categorical(Y, GRADES, ordered=True)
+    assert mean_cost(ordered, named, cost) == pytest.approx(8 / 6, rel=1e-14)
+
+
+def test_the_mean_cost_takes_labels_from_the_frame_or_ranks():
+    assert mean_cost(Y, [GRADES[rank] for rank in PREDICTED], MIXED) == pytest.approx(8 / 6, rel=1e-14)
+    assert mean_cost(TRUE, PREDICTED, COST) == pytest.approx(8 / 6, rel=1e-14)
+    distance = np.abs(np.subtract.outer(range(3), range(3)))
+    assert mean_cost(TRUE, PREDICTED, distance) == mean_absolute_error(TRUE, PREDICTED)
+
+
+@pytest.mark.parametrize("cost", [COST, MIXED])
+def test_the_scorer_of_a_cost(cost):
+    scorer = cost_scorer(cost)
+    fitted = Echo(GRADES).fit(X, Y)
+    assert scorer(fitted, X, Y) == pytest.approx(-8 / 6, rel=1e-14)
+    assert pickle.loads(pickle.dumps(scorer))(fitted, X, Y) == scorer(fitted, X, Y)
+    assert cross_val_score(Echo(GRADES), XX, YY, cv=ONE_FOLD, scoring=scorer) == pytest.approx([-8 / 6])
+    search = OrdinalSearchCV(Echo(GRADES), {"shift": [1, 0, 2]}, cv=ONE_FOLD, scoring=scorer).fit(XX, YY)
+    # predictions with shift 1: 1 2 2 1 2 2, with shift 2: all 2
+    expected = [-(1 + 2 + 1 + 3) / 6, -8 / 6, -(2 + 2 + 1) / 6]
+    assert search.cv_results_["mean_test_score"] == pytest.approx(expected)
+    assert search.best_params_ == {"shift": 2}
+
+
+def test_a_labelled_cost_does_where_a_fold_lacks_a_rank():
+    fitted = Echo(["poor", "good"]).fit(None, None)
+    assert cost_scorer(MIXED)(fitted, np.array([[0], [1]]), ["good", "good"]) == -3.5
+    with pytest.raises(ValueError, match=r"shape \(3, 3\), but y has 2 ranks"):
+        cost_scorer(COST)(fitted, np.array([[0], [1]]), ["good", "good"])
+
+
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        (COST[:2], r"shape \(2, 3\), but y has 2 ranks: give a 2 × 2 matrix"),
+        (-COST, "finite numbers that are not negative"),
+        ("absolute", "cost must hold numbers only, but is 'absolute'"),
+    ],
+)
+def test_a_scorer_of_what_is_no_cost_is_refused(cost, message):
+    with pytest.raises(ValueError, match=message):
+        cost_scorer(cost)
 
 
 # Probabilities

@@ -1,14 +1,16 @@
 """Every solver on every formulation it takes, against the oracle; and what surrounds a solver."""
 
+import re
 import time
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from ordsvm import SVORIM, certify, formulations
+from ordsvm import SVOR, SVORIM, LinearNPSVOR, LinearSVOR, certify, formulations
 from ordsvm.kernels import RBF, Custom, Kernel, Linear, Precomputed
 from ordsvm.problem import Problem, Treatment
 from ordsvm.result import Progress
@@ -333,8 +335,39 @@ def test_an_impossible_pair_gets_a_sentence_that_names_both_and_what_fits(name, 
         assert all(repr(other) in str(caught.value) for other in fitting)
 
 
+@pytest.mark.parametrize("thresholds", Treatment)
+def test_an_unknown_solver_is_told_those_that_fit(thresholds):
+    fitting = [name for name, kind in SOLVERS.items() if thresholds in kind.accepts]
+    expected = f"one of {', '.join(map(repr, [*fitting, 'rank-dcd']))}."
+    with pytest.raises(ValueError, match=re.escape(expected) + "$"):
+        check_solver("sag", thresholds, ["rank-dcd"])
+
+
+@pytest.mark.parametrize(
+    ("machine", "given", "meant"),
+    [(SVOR, "Block", "block"), (SVORIM, "SMO", "smo"), (SVOR, "ProximalNewton", "proximal-newton")]
+    + [(LinearSVOR, "RankDCD", "rank-dcd"), (LinearNPSVOR, "DCD1", "dcd-1")]
+    + [(partial(SVOR, kernel="linear"), "RankDCD", "rank-dcd")],
+)
+def test_the_name_of_a_class_brings_up_that_of_the_solver(machine, given, meant):
+    X, y = random_data(3)
+    with pytest.raises(ValueError, match=f"solver='{given}' is unknown: .* Did you mean '{meant}'"):
+        machine(solver=given).fit(X, y)
+
+
+@pytest.mark.parametrize("machine", [partial(SVOR, kernel="rbf"), partial(SVORIM, kernel="linear"), LinearSVOR])
+def test_solvers_of_other_machines_are_not_offered(machine):
+    X, y = random_data(3)
+    with pytest.raises(ValueError, match="solver='sag' is unknown") as caught:
+        machine(solver="sag").fit(X, y)
+    offered = re.findall("'([a-z0-9-]+)'", str(caught.value).partition("one of")[2])
+    assert len(offered) >= 2
+    for name in offered:
+        machine(solver=name).fit(X, y)
+
+
 def test_unknown_solvers_and_options_are_named():
-    with pytest.raises(ValueError, match="solver='newton' is unknown: give 'auto' or one of 'smo', 'gcd'"):
+    with pytest.raises(ValueError, match="solver='newton' is unknown: give 'auto' or one of 'smo', 'block'"):
         check_solver("newton", Treatment.FREE)
     with pytest.raises(ValueError, match="solver=3 is not a solver"):
         check_solver(3, Treatment.FREE)

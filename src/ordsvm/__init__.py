@@ -1,6 +1,8 @@
 """Support vector ordinal regression with certified duality gaps."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import Any
 
 from ordsvm import datasets, metrics
 from ordsvm.blas import make_buffers
@@ -50,6 +52,7 @@ from ordsvm.solvers import (
     RankDCD,
 )
 
+_LATER = ("distributed", "evaluation", "inspection", "linear", "plotting", "progress", "report", "tables", "text")
 __version__ = version("ordsvm")
 make_buffers()
 del make_buffers
@@ -105,3 +108,14 @@ __all__ = [
     "save",
     "to_onnx",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Modules that not every program needs, some with packages of their own, imported when they are asked for."""
+    if name in _LATER:
+        return import_module(f"ordsvm.{name}")
+    raise AttributeError(f"module 'ordsvm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -23,6 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from ordsvm._typing import Flags, Floats
 from ordsvm.thresholds import MANY_LEVELS, Levels, free_thresholds, ordered_thresholds, sorted_near
 
+NEGATIVE_NORM = 1e-6  # share of the objective of w = 0, b = 0 by which rounding of K may have ‖w‖² below 0
+
 
 class Treatment(Enum):
     """How the thresholds b are treated; nothing else separates the formulations.
@@ -108,6 +110,12 @@ class Certificate:
         """The gap as a share of the objective; 0 where both objectives are 0."""
         scale = max(abs(self.primal), abs(self.dual))
         return self.gap / scale if scale != 0 else 0.0
+
+    def __repr__(self) -> str:
+        objectives = f"primal={self.primal:.10g}, dual={self.dual:.10g}"
+        proven = f"gap={self.gap:.3g}, relative_gap={self.relative_gap:.3g}, violation={self.violation:.3g}"
+        thresholds = np.array2string(self.thresholds, precision=4, separator=", ", threshold=20, max_line_width=1000)
+        return f"Certificate({objectives}, {proven}, thresholds={thresholds})"
 
 
 @dataclass(frozen=True)
@@ -239,6 +247,19 @@ class Problem:
         if not error.any():
             return self
         return replace(self, hinges=replace(self.hinges, offset=self.hinges.offset + error[self.hinges.sample]))
+
+    def negative_norm(self, alpha: Floats, dual: float) -> float:
+        """How far ‖w‖² = β'Kβ is below 0 by this dual objective, where K is not positive semidefinite; else 0.
+
+        Below a millionth of the objective of w = 0, b = 0 it is 0 too. Where it is 0, no dual objective is above that
+        one by more, for o'α is not.
+        """
+        penalty = np.sum(self.gamma(alpha) ** 2) if self.treatment is Treatment.PENALIZED else 0.0
+        square_norm = 2.0 * (_dot(self.hinges.offset, alpha) - dual) - float(penalty)
+        if square_norm >= 0.0:
+            return 0.0
+        of_nothing = _dot(self.hinges.cap, np.maximum(0.0, self.hinges.offset))
+        return -square_norm if -square_norm > NEGATIVE_NORM * of_nothing else 0.0
 
     # Optimality conditions
 

@@ -83,8 +83,8 @@ class FitResult:
     ----------
     status : str
         "converged", or what stopped it: "max_iter", "time_limit", "callback", "precision" (tol is finer than float64
-        sums are), "gap" (the kernel is not positive semidefinite: the gap does not close), "early_stopping" (the error
-        on validation samples no longer fell).
+        sums are), "gap" (the kernel is not positive semidefinite: the gap does not close, or ‖w‖² < 0),
+        "early_stopping" (the error on validation samples no longer fell).
     solver : str
         Name of the solver that ran.
     n_iter : int

@@ -140,7 +140,7 @@ def _of_labels(
     codes, some = rank_codes(label_array(predicted), classes), true if rows is None else true[rows]
     is_ranked = not isinstance(machine, SVC | LinearSVC)
     counts = RankCounts.of(classes, some, codes, "rank" if is_ranked else "class")
-    of_one = one_rank(counts, machine, saturation)
+    of_one = one_rank(counts, machine, saturation, parts.features)
     of_thresholds, lost = None, np.zeros(len(classes), dtype=bool)
     if parts.is_ours and hasattr(machine, "thresholds_"):
         of_thresholds, lost = bad_thresholds(machine, classes)

@@ -16,8 +16,8 @@ class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
     C : float, default=1.0
         The cost of a unit of loss, before weights.
     cost : {"absolute", "zero-one", "squared"} or array-like of shape (n_ranks, n_ranks), default="absolute"
-        The matrix cost[true, predicted], with V-shaped rows. Rows that are not convex (zero-one) may disorder the
-        thresholds.
+        The matrix cost[true, predicted], with V-shaped rows, in the order of the ranks or with labels. Rows that are
+        not convex (zero-one) may disorder the thresholds.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss beyond the margin, or the square of it.
     class_weight : dict, "balanced" or None, default=None

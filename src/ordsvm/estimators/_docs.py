@@ -22,11 +22,13 @@ COMMON = """
     categories : sequence or None, default=None
         The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
     warm_start : bool, default=False
-        Whether to start from the dual variables of the previous fit.
+        Whether to start from the dual variables of the previous fit, for the same rows. Where there are not as many of
+        them as now, as after a fit to other rows, training starts anew.
     callback : callable or None, default=None
         Called with a `Progress` several times a second; returning True stops training.
     cost : {"absolute", "zero-one", "squared"} or array of shape (n_ranks, n_ranks), default="absolute"
-        cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds.
+        cost[true, predicted] with V-shaped rows. Rows that are not convex (zero-one) may disorder the thresholds. A
+        pandas frame with the labels as index and columns goes by these, an array by the order of the ranks.
     predictor : {"ordered", "nearest"}, default="ordered"
         What makes a rank of the scores. "ordered", the paper's r_new, counts the k with f_k(x) + f_{k+1}(x) > 0;
         "nearest", its r_old, takes the k with the least ``|f_k(x)|``. May be changed after training.
@@ -59,7 +61,7 @@ KERNEL = (
         A callable takes two sets of samples, on a device as tensors, and returns the matrix of kernel values between
         them.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels but the linear one, as in scikit-learn. Chu & Keerthi's κ is 2·gamma.
+        Coefficient of the kernels but the linear one, as in scikit-learn, above 0. Chu & Keerthi's κ is 2·gamma.
     degree : float, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
@@ -69,7 +71,7 @@ KERNEL = (
         two make the simpler problem that the box solvers (gcd and the asynchronous ones) need.
     tol : float, default=1e-3
         Training stops when both the violation of the optimality conditions and the relative duality gap are at most
-        this, for every problem of the machine.
+        this, which is below 1, for every problem of the machine.
     cache_size : float, default=200
         Megabytes for rows of the kernel matrix; never exceeded.
     max_iter : int, default=-1
@@ -131,7 +133,7 @@ LINEAR = (
     fit_intercept : bool, default=True
         Whether there is an intercept. It is penalised: with features far from 0, centre them.
     tol : float or None, default=None
-        Training stops when the relative duality gap is at most this; None is 1e-3. The weights are then within
+        Training stops when the relative duality gap is at most this, below 1; None is 1e-3. The weights are then within
         `result_.coef_error` = √(2 · result_.gap) of the optimal ones.
     max_iter : int, default=1000
         The largest number of passes over the samples; -1 for no limit.

@@ -23,7 +23,7 @@ from ordsvm._typing import Floats
 from ordsvm.checkpoint import Keeper, digest, opened
 from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
-from ordsvm.checks import caller_level, check_flag, check_positive, usable_threads
+from ordsvm.checks import caller_level, check_flag, check_number, check_positive, usable_threads
 from ordsvm.conventions import check_signature, linked, name_init_after
 from ordsvm.devices import TensorRows, beside, check_device, is_tensor, on_host, usable_device
 from ordsvm.estimators.model_findings import RankCounts, warn_of_findings
@@ -34,6 +34,10 @@ from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.control import Control
 
+NO_PROOF = (
+    "the gap proves nothing, for ‖w‖² is below 0: the kernel is not positive semidefinite, and w = 0 may be better; "
+    "take one that is"
+)
 LOGGER = logging.getLogger("ordsvm")
 
 try:
@@ -232,6 +236,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         check_callback(self.callback)
         usable_threads(self.n_threads)
         check_flag("deterministic", self.deterministic)
+        check_flag("warm_start", self.warm_start)
         if self.device != "cpu":
             check_device(self.device)
         if self.time_limit is not None:
@@ -290,7 +295,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
     def _check_tol(self) -> None:
-        check_positive("tol", self.tol)
+        allowed = "a positive number below 1: a relative gap of 1 proves nothing"
+        check_number("tol", self.tol, allowed, lambda number: 0 < number < 1)
 
     def _tolerance(self, X: Any) -> float:
         """tol, for these samples."""
@@ -341,6 +347,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             "precision": f"float64 sums can't resolve such a tol, {easier}",
             "gap": "the gap does not close where a kernel is not positive semidefinite; take one that is",
         }[result.status]
+        if result.status == "gap" and max(result.relative_gap, result.violation) <= tol:
+            remedy = NO_PROOF
         warnings.warn(
             f"{type(self).__name__} was stopped by {result.status} after {result.n_iter} {self._unit} with "
             f"{self._reached(result)} against tol={tol:g}: {remedy}.",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples, SampleWeight
+from ordsvm.checks import caller_level
+from ordsvm.estimators.base import NO_PROOF
 from ordsvm.estimators.kernel import KernelMachine, KernelTask
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.kernels import Precomputed
@@ -56,8 +60,8 @@ def certify(
     Only α is the solver's: the hinges come from the labels, α is made feasible should it not be, the scores come from
     the kernel's formula in NumPy, in float64 for every sample, not from the core, and the objective is that of the
     model's own thresholds. The gap includes an estimate of float64's rounding (docs/rounding.md).
-    It bounds the distance from the optimum if the kernel is positive semidefinite, which is not checked: with others a
-    small gap is no proof.
+    It bounds the distance from the optimum if the kernel is positive semidefinite: with others a small gap is no proof.
+    There is a `ConvergenceWarning` where α itself shows that the kernel is not; nothing else of that is checked.
 
     Examples
     --------
@@ -69,9 +73,7 @@ def certify(
     True
     """
     if not isinstance(model, KernelMachine | LinearMachine):
-        raise TypeError(
-            f"certify takes a machine of ordsvm, not {type(model).__name__}: pass the last step of a pipeline."
-        )
+        raise TypeError(f"certify takes a machine of ordsvm, not {type(model).__name__}{_machine_inside(model)}.")
     check_is_fitted(model)
     if isinstance(model, LinearMachine) and model._beta.shape[0] == 0:
         raise ValueError(
@@ -88,6 +90,20 @@ def certify(
     return _linear(model, fit.X, fit.task) if is_linear else _with_kernel(model, fit.X, fit.task)
 
 
+def _machine_inside(model: Any) -> str:
+    """What to pass in place of a model around a machine."""
+    inside = {
+        "encoder_": "model.machine_ with model.features(X)",
+        "best_estimator_": "model.best_estimator_",
+        "estimator_": "model.estimator_",
+        "regressor_": "model.regressor_ with ranks from 0 for y",
+    }
+    if hasattr(model, "steps"):
+        return ": pass the last step of a pipeline, model[-1], with model[:-1].transform(X)"
+    found = [place for name, place in inside.items() if hasattr(model, name)]
+    return f": pass the machine inside, {found[0]}" if found else ""
+
+
 def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
     ends = np.cumsum([len(problem.hinges) for problem in task.problems])
     parts = np.split(model.result_.alpha, ends[:-1])
@@ -97,7 +113,11 @@ def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
     scores, off = _scores(model, model._samples(X, task.order), beta)
     rounding = off * np.abs(beta).sum(axis=0)
     columns = zip(task.problems, alphas, scores.T, rounding, model._model_thresholds(), strict=True)
-    return _total([problem.certificate(*proof) for problem, *proof in columns])
+    proofs = [problem.certificate(*proof) for problem, *proof in columns]
+    own = zip(task.problems, alphas, proofs, rounding * np.abs(beta).sum(axis=0), strict=True)
+    if any(problem.negative_norm(alpha, proof.dual) > error for problem, alpha, proof, error in own):
+        warnings.warn(f"This is no certificate: {NO_PROOF}.", ConvergenceWarning, stacklevel=caller_level())
+    return _total(proofs)
 
 
 def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:

@@ -27,6 +27,7 @@ from ordsvm.estimators.base import (
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.saturation import Saturation, of_problems
 from ordsvm.estimators.validation import (
+    check_kernel_columns,
     check_kernel_parameters,
     check_magnitude,
     check_square_kernel,
@@ -37,6 +38,7 @@ from ordsvm.estimators.validation import (
 )
 from ordsvm.kernels import Custom, Kernel, KernelMatrix, Linear, Precomputed
 from ordsvm.kernels.full_kernel import SampleNumbers
+from ordsvm.kernels.given import warn_of_diagonal
 from ordsvm.kernels.products.device_matrix import on_device
 from ordsvm.kernels.products.scores import device_scores, is_worth_a_device
 from ordsvm.problem import Problem, Treatment
@@ -203,6 +205,8 @@ class KernelMachine(Machine):
         """Samples with the features of the training data."""
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
+        if self._is_precomputed():
+            check_kernel_columns(self, X)
         X = validate_data(self, self._on_host(X), reset=False, **self._data_rules())
         check_magnitude(X)
         return canonical(X)
@@ -237,11 +241,13 @@ class KernelMachine(Machine):
         if len(task.problems) == 1 and task.problems[0].uses_all_samples():
             stays_there = control.last_resort is None and computes_on_device(solver)
             matrix = KernelMatrix.of(kernel, samples, float(self.cache_size), stays_there)
+            _look_at_values(kernel, matrix, task.order)
             if keeper is None:  # small fits are faster without a list of problems
                 return Trained(kernel, [solve(task.problems[0], matrix, solver, control, starts[0])])
             one = partial(_solve_on, matrix, solver)
         else:
             shared = SharedMatrix.of(kernel, samples, float(self.cache_size), len(task.problems))
+            _look_at_values(kernel, shared.matrix, task.order)
             one = partial(shared.solve, solver)
             if self._goes_together(task, kernel, samples, control):
                 found = solve_together(task.problems, starts, shared, solver, control)
@@ -280,7 +286,9 @@ class KernelMachine(Machine):
         if self._names_rank_dcd(task):
             solver = self.solver if isinstance(self.solver, RankDCD) else RankDCD()
         else:
-            solver = check_solver(self.solver, task.problems[0].treatment)
+            is_linear = isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
+            others = [RankDCD.name] if is_linear and self._takes_rank_dcd(task) else []
+            solver = check_solver(self.solver, task.problems[0].treatment, others)
         return solver if self.device == "cpu" else placed(solver, self.device, ProximalNewton)
 
     def _work(self, task: KernelTask, kernel: Kernel, samples: Any) -> Work:
@@ -289,9 +297,12 @@ class KernelMachine(Machine):
         return Work.of(largest, kernel, samples, by_rank=by_rank, validates=validates, device=self.device)
 
     def _names_rank_dcd(self, task: KernelTask) -> bool:
-        """Whether the solver is RankDCD, that of linear machines, and this is a threshold model that it can train."""
-        can = task.problems[0].treatment is Treatment.PENALIZED and len(task.ranks) > 0
-        return can and is_rank_dcd(self.solver)
+        """Whether the solver is RankDCD, that of linear machines, and this is a model that it can train."""
+        return self._takes_rank_dcd(task) and is_rank_dcd(self.solver)
+
+    def _takes_rank_dcd(self, task: KernelTask) -> bool:
+        """Whether this is a threshold model of those that the solver of linear machines can train."""
+        return task.problems[0].treatment is Treatment.PENALIZED and len(task.ranks) > 0
 
     def _starts(self, problems: Sequence[Problem]) -> Sequence[Floats | None]:
         """With warm_start, the previous α, if it has as many hinges, stretched to the new caps.
@@ -396,6 +407,12 @@ def _stacked(betas: Sequence[Floats]) -> Floats:
         return np.array(betas)
     follow = all(beta.base is whole and beta.ctypes.data == first + k * n_bytes for k, beta in enumerate(betas))
     return whole.reshape(len(betas), -1) if follow else np.array(betas)
+
+
+def _look_at_values(kernel: Kernel, matrix: KernelMatrix, order: Ints) -> None:
+    """Warns of a callable kernel with values k(x, x) below 0; a matrix has been looked at before."""
+    if isinstance(kernel, Custom) and not isinstance(matrix.source[1] if matrix.source else None, TensorRows):
+        warn_of_diagonal(matrix.rows.diagonal(), order)
 
 
 def _solve_on(matrix: KernelMatrix, solver: Any, problem: Problem, control: Control, start: Floats | None) -> Solution:

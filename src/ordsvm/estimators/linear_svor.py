@@ -179,7 +179,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         n_ranks = len(target.classes)
         weight = sample_C(1.0, sample_weight, self.class_weight, target)
         present = classes_that_count(weighted_C(self.C, weight), target, type(self).__name__)
-        table = linear.svor(n_ranks, float(self.C), cost_weights(cost_matrix(self.cost, n_ranks)))
+        table = linear.svor(n_ranks, float(self.C), cost_weights(cost_matrix(self.cost, n_ranks, target.classes)))
         require_cost_weights(_loose(table, present), present)
         return LinearTask(table, target.codes.astype(np.int32), weights_or_none(weight), classes=target.classes)
 

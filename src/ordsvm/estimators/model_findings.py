@@ -10,6 +10,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ordsvm._typing import Flags, Floats, Ints
@@ -42,8 +43,8 @@ class RankCounts(NamedTuple):
         return int(self.true.sum())
 
 
-def one_rank(counts: RankCounts, machine: Any, saturation: Saturation | None) -> Finding | None:
-    """All samples get one label, though they have several."""
+def one_rank(counts: RankCounts, machine: Any, saturation: Saturation | None, X: Any) -> Finding | None:
+    """All samples get one label, though they have several; `X` are those of the training, or some of them."""
     if np.count_nonzero(counts.predicted) > 1 or np.count_nonzero(counts.true) < 2:
         return None
     which = int(np.argmax(counts.predicted))
@@ -54,7 +55,18 @@ def one_rank(counts: RankCounts, machine: Any, saturation: Saturation | None) ->
     )
     figures = {"n_samples": counts.n_samples, "label": counts.labels[which], "share": float(right)}
     is_rare = bool(counts.true[counts.true > 0].min() < RARE * counts.true.max())
-    return Finding("one-rank", sentence, _remedy_of_one_rank(machine, saturation, is_rare), figures)
+    remedy = "All features are constant, so that no machine tells samples apart: give features that differ."
+    if not _are_alike(X):
+        remedy = _remedy_of_one_rank(machine, saturation, is_rare)
+    return Finding("one-rank", sentence, remedy, figures)
+
+
+def _are_alike(X: Any) -> bool:
+    """Whether all rows are the same; False for rows that are not in memory."""
+    if sp.issparse(X):
+        low, high = (np.asarray(extreme.todense()) for extreme in (X.min(axis=0), X.max(axis=0)))
+        return bool((low == high).all())
+    return isinstance(X, np.ndarray) and bool((X[:1] == X).all())
 
 
 def _remedy_of_one_rank(machine: Any, saturation: Saturation | None, is_rare: bool) -> str:
@@ -195,7 +207,7 @@ def findings_of_fit(machine: Any, fit: Any, solution: Any) -> list[Finding]:
     if counts is None:
         found = small_C(machine, saturation)
         return [] if found is None else [found]
-    if (found := one_rank(counts, machine, saturation)) is not None:
+    if (found := one_rank(counts, machine, saturation, fit.X)) is not None:
         return [found]
     findings = [small_C(machine, saturation)]
     lost = None

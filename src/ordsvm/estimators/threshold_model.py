@@ -268,12 +268,12 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         order = self._sample_order(trained.codes)
         codes, C = trained.codes[order], C[order]
         keep = np.arange(len(classes))
-        problem = self._problem(codes, C, keep, len(classes))
+        problem = self._problem(codes, C, keep, classes)
         loose = _loose_ranks(problem, present)
         if loose.any():
             _warn_loose(classes[loose])
             keep = np.flatnonzero(~loose)
-            problem = self._problem(codes, C, keep, len(classes))
+            problem = self._problem(codes, C, keep, classes)
             _loose_ranks(problem, present[keep])  # the cost may leave open what is next to each other now
         has_table = bool((problem.hinges.offset == 1.0).all())
         return KernelTask([problem], rows[order], classes[keep], ranks=codes if has_table else codes[:0])
@@ -283,13 +283,13 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         about consecutive samples."""
         return self._by_class(codes) if self.formulation.hinges == "adjacent" else np.arange(len(codes))
 
-    def _problem(self, codes: Ints, C: Floats, keep: Ints, n_classes: int) -> Problem:
+    def _problem(self, codes: Ints, C: Floats, keep: Ints, classes: NDArray[Any]) -> Problem:
         """The problem over the ranks in `keep`; samples of other ranks have weight 0 and so no hinges."""
-        kept_codes = codes if len(keep) == n_classes else np.searchsorted(keep, codes).clip(0, len(keep) - 1)
+        kept_codes = codes if len(keep) == len(classes) else np.searchsorted(keep, codes).clip(0, len(keep) - 1)
         has_cost = self.formulation.hinges == "all" and hasattr(self, "cost")
         if not has_cost or (isinstance(self.cost, str) and self.cost == "absolute"):  # whose weights are 1
             return self.formulation(kept_codes, len(keep), C)
-        costs = cost_matrix(self.cost, n_classes)
+        costs = cost_matrix(self.cost, len(classes), classes)
         return self.formulation(kept_codes, len(keep), C, cost_weights(costs[np.ix_(keep, keep)]))
 
     # Recover

@@ -24,6 +24,7 @@ from ordsvm._typing import Flags, Floats
 from ordsvm.checks import as_floats, caller_level, check_number, shortened
 from ordsvm.devices import TensorRows
 from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, gamma_value, make_kernel
+from ordsvm.kernels.given import warn_of_diagonal
 from ordsvm.labels import Ranks, require_y
 
 PLAIN_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
@@ -67,13 +68,21 @@ def check_kernel_parameters(machine: Any) -> None:
     check_number("degree", machine.degree, "a number that is not negative", lambda number: number >= 0)
     check_number("coef0", machine.coef0, "a number", lambda number: True)
     make_kernel(machine.kernel, 1.0, 0.0, 1.0)
+    if _needs_gamma(machine.kernel) and machine.gamma == 0:
+        raise ValueError(
+            f"gamma={machine.gamma!r} is not valid for kernel={machine.kernel!r}, which it makes one constant: give "
+            "'scale', 'auto' or a positive number."
+        )
 
 
 def kernel_by_parameters(machine: Any, samples: Any) -> Kernel:
     """The kernel for these training samples, from which gamma may be computed."""
-    needs_gamma = isinstance(machine.kernel, str) and machine.kernel not in NAMES_WITHOUT_GAMMA
-    gamma = gamma_value(machine.gamma, samples) if needs_gamma else 1.0
+    gamma = gamma_value(machine.gamma, samples) if _needs_gamma(machine.kernel) else 1.0
     return make_kernel(machine.kernel, gamma, float(machine.coef0), float(machine.degree))
+
+
+def _needs_gamma(kernel: Any) -> bool:
+    return isinstance(kernel, str) and kernel not in NAMES_WITHOUT_GAMMA
 
 
 def check_max_iter(max_iter: Any) -> int:
@@ -265,8 +274,12 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
     """The weight of every class, in the order of `classes`: 1, "balanced" over the classes present, or a dict."""
     if class_weight is None:
         return np.ones(len(classes))
-    if isinstance(class_weight, str) and class_weight != "balanced":
-        raise ValueError(f"class_weight={class_weight!r} is not valid: give None, 'balanced' or a dict.")
+    is_text = isinstance(class_weight, str)
+    if (is_text and class_weight != "balanced") or not (is_text or isinstance(class_weight, dict)):
+        raise ValueError(
+            f"class_weight={shortened(class_weight)} is not valid: give None, 'balanced' or a dict from labels to "
+            f"weights, such as {{{classes.tolist()[0]!r}: 2.0}}."
+        )
     if isinstance(class_weight, dict):
         unknown = [label for label in class_weight if label not in classes.tolist()]
         if unknown:
@@ -311,6 +324,17 @@ def check_training_tensor(machine: Any, X: TensorRows) -> TensorRows:
     return X
 
 
+def check_kernel_columns(machine: Any, X: Any) -> None:
+    """A column of a precomputed kernel for every training sample, in scikit-learn's words and what they mean here."""
+    shape = getattr(X, "shape", ())
+    if len(shape) == 2 and shape[1] != machine.n_features_in_:
+        raise ValueError(
+            f"X has {shape[1]} features, but {type(machine).__name__} is expecting {machine.n_features_in_} features "
+            "as input: with a precomputed kernel these are the kernel values to the training samples; pass "
+            "k(X, X_train), a column for every training sample."
+        )
+
+
 def check_square_kernel(X: Any) -> None:
     if sp.issparse(X):
         raise TypeError("A sparse precomputed kernel is not supported: pass X.toarray().")
@@ -322,3 +346,4 @@ def check_square_kernel(X: Any) -> None:
     blocks = range(0, len(X), 256)
     if not all(np.allclose(X[i : i + 256], X[:, i : i + 256].T, rtol=1e-5, atol=1e-8) for i in blocks):
         raise ValueError("The precomputed kernel matrix is not symmetric: pass k(X, X) of the training samples.")
+    warn_of_diagonal(X.diagonal())

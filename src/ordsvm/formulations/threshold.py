@@ -17,13 +17,13 @@ change as its share of C. This is right for rows that fall up to the true rank a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.checks import as_floats
+from ordsvm.cost_labels import costs_by_rank
 from ordsvm.problem import Hinges, Problem, Treatment
 from ordsvm.thresholds import RankRule
 
@@ -124,7 +124,7 @@ def adjacent_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats) -> Hinge
     return Hinges.table(sample, threshold, sign, offset=1.0, cap=np.broadcast_to(C, len(y))[sample])
 
 
-def cost_matrix(cost: str | ArrayLike, n_ranks: int) -> Floats:
+def cost_matrix(cost: str | ArrayLike, n_ranks: int, classes: NDArray[Any] | None = None) -> Floats:
     """Return the matrix of costs that a name stands for, or a checked copy of a given matrix.
 
     Parameters
@@ -133,6 +133,9 @@ def cost_matrix(cost: str | ArrayLike, n_ranks: int) -> Floats:
         The name, or cost[true, predicted].
     n_ranks : int
         The number of ranks.
+    classes : ndarray of shape (n_ranks,) or None, default=None
+        Their labels, lowest first, by which rows and columns of a labelled frame are put into order; None: they are in
+        order.
 
     Returns
     -------
@@ -142,7 +145,7 @@ def cost_matrix(cost: str | ArrayLike, n_ranks: int) -> Floats:
     Raises
     ------
     ValueError
-        Where the matrix has another shape, or rows that are not V-shaped.
+        Where the matrix has another shape, other labels than the classes, or rows that are not V-shaped.
 
     See Also
     --------
@@ -162,17 +165,10 @@ def cost_matrix(cost: str | ArrayLike, n_ranks: int) -> Floats:
         if cost not in named:
             raise ValueError(f"cost={cost!r} is unknown: give one of {', '.join(map(repr, COSTS))} or a matrix.")
         return named[cost]
-    return _checked(as_floats("cost", cost), n_ranks)
+    return _v_shaped(costs_by_rank(cost, n_ranks, classes), n_ranks)
 
 
-def _checked(matrix: Floats, n_ranks: int) -> Floats:
-    if matrix.shape != (n_ranks, n_ranks):
-        raise ValueError(
-            f"The cost matrix has shape {matrix.shape}, but y has {n_ranks} ranks: give a "
-            f"{n_ranks} × {n_ranks} matrix, cost[true rank, predicted rank]."
-        )
-    if not np.all(np.isfinite(matrix)) or np.any(matrix < 0):
-        raise ValueError("The cost matrix must hold finite numbers that are not negative.")
+def _v_shaped(matrix: Floats, n_ranks: int) -> Floats:
     steps = np.diff(matrix, axis=1)
     before_truth = np.arange(n_ranks - 1)[None, :] < np.arange(n_ranks)[:, None]
     wrong = np.where(before_truth, steps > 0, steps < 0).any(axis=1)

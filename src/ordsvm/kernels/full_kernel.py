@@ -13,7 +13,7 @@ import numpy as np
 from ordsvm import _core
 from ordsvm._typing import Floats, Ints
 from ordsvm.kernels.base import Kernel
-from ordsvm.kernels.given import Custom
+from ordsvm.kernels.given import Custom, warn_of_diagonal
 from ordsvm.kernels.matrix import KernelMatrix
 
 T = TypeVar("T")
@@ -103,6 +103,7 @@ def _kernel_values(kernel: Kernel, X: Any) -> Floats:
     values = np.empty((n, n))
     for i in range(0, n, step):
         values[i : i + step] = kernel(X[i : i + step], X)
+    warn_of_diagonal(values.diagonal())
     return values
 
 

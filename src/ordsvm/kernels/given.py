@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ordsvm import _core
-from ordsvm._typing import Floats
+from ordsvm._typing import Floats, Ints
+from ordsvm.checks import caller_level
 from ordsvm.kernels.arrays import Data, blockwise
 from ordsvm.kernels.base import Kernel
 
 COMPLEX_VALUES = "The callable kernel returned complex numbers: it must return real ones."
 VALUES_NOT_FINITE = "The callable kernel returned NaN or infinity: it must return finite numbers."
+NEGATIVE_SHARE = 1e-5  # of the largest |k(x, x)|, below 0: more than float32 rounds
+
+
+def warn_of_diagonal(diagonal: Floats, numbers: Ints | None = None) -> None:
+    """Where a k(x, x) = ‖φ(x)‖² is below 0; `numbers` are those of the samples, where these are in another order.
+
+    No error: scikit-learn's checks have precomputed kernels trained on any symmetric matrix.
+    """
+    place = int(diagonal.argmin())
+    least = float(diagonal[place])
+    if least < -NEGATIVE_SHARE * float(np.abs(diagonal).max()):
+        number = place if numbers is None else int(numbers[place])
+        warnings.warn(
+            f"The kernel value k(x, x) of sample {number} is {least:.3g}. No positive semidefinite kernel has one "
+            "below 0, and with others the model may be worse than a constant, and its gap proves nothing: give a "
+            "kernel that is positive semidefinite; look at its sign first.",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
 
 
 @dataclass(frozen=True)
@@ -73,7 +95,12 @@ class Custom(Kernel):
     kernel: Callable[[Data, Data], Any]
 
     def __call__(self, X: Data, Y: Data) -> Floats:
-        values = self._real(np.asarray(self.kernel(X, Y)))
+        values = self.kernel(X, Y)
+        if sp.issparse(values):
+            raise ValueError(
+                "The callable kernel returned a sparse matrix: it must return a dense one, .toarray() of it."
+            )
+        values = self._real(np.asarray(values))
         if values.shape != (X.shape[0], Y.shape[0]):
             raise ValueError(
                 f"The callable kernel returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} samples: "

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordsvm._typing import Categories, Floats, SampleWeight
+from ordsvm.cost_labels import costs_by_rank, has_labels
+from ordsvm.labels import category_array, ordered_dtype_categories
 from ordsvm.metrics.inputs import as_numbers, weights
 
 
@@ -49,6 +51,57 @@ def mean_absolute_error(
     """
     true, predicted = as_numbers(y_true, y_pred, categories)
     return float(np.average(np.abs(true - predicted), weights=weights(sample_weight, true)))
+
+
+def mean_cost(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    cost: Any,
+    *,
+    categories: Categories = None,
+    sample_weight: SampleWeight = None,
+) -> float:
+    """Mean cost by a matrix of costs.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        The true labels.
+    y_pred : array-like of shape (n_samples,)
+        The predicted labels.
+    cost : array-like of shape (n_classes, n_classes)
+        The costs, cost[true, predicted]: an array in the order of the ranks, or a pandas frame with the labels as index
+        and columns.
+    categories : array-like of shape (n_classes,), default=None
+        All labels, lowest first. None: the order of an ordered dtype of `y_true`, or else the labels are those of the
+        frame, or the ranks 0, 1, and so on.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples. None: all weigh 1.
+
+    Returns
+    -------
+    float
+        The mean of cost[true, predicted]; the smaller, the better.
+
+    See Also
+    --------
+    cost_scorer : The same as a scorer.
+    mean_absolute_error : The mean of the cost that a distance in ranks is.
+
+    Examples
+    --------
+    >>> from ordsvm.metrics import mean_cost
+    >>> mean_cost([0, 1, 2, 2], [0, 2, 2, 0], [[0, 1, 2], [3, 0, 1], [6, 3, 0]])
+    1.75
+    """
+    if categories is None:
+        categories = ordered_dtype_categories(y_true)
+    if categories is None:
+        categories = cost.index if has_labels(cost) else np.arange(len(np.atleast_1d(cost)))
+    classes = category_array(categories)
+    true, predicted = as_numbers(y_true, y_pred, classes)
+    costs = costs_by_rank(cost, len(classes), classes)
+    return float(np.average(costs[true.astype(int), predicted.astype(int)], weights=weights(sample_weight, true)))
 
 
 def mean_zero_one_error(

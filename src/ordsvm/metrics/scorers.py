@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from ordsvm._typing import Samples, SampleWeight
 from ordsvm.checks import shortened
+from ordsvm.cost_labels import costs_by_rank
 from ordsvm.devices import on_host
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics.agreement import kendall_tau_b, quadratic_weighted_kappa, spearman_rho
@@ -21,6 +22,7 @@ from ordsvm.metrics.errors import (
     macro_mean_absolute_error,
     maximum_mean_absolute_error,
     mean_absolute_error,
+    mean_cost,
     mean_squared_error,
     mean_zero_one_error,
     off_by_one_accuracy,
@@ -199,6 +201,51 @@ _ALL = (
 )
 SCORERS = {scorer.name: scorer for scorer in _ALL}  # of predicted ranks, which every classifier gives
 PROBABILITY_SCORERS = {rps_scorer.name: rps_scorer}
+
+
+@dataclass(frozen=True, eq=False)
+class _MeanCost:
+    """`mean_cost` by one matrix."""
+
+    cost: Any
+
+    def __call__(self, y_true: Any, y_pred: Any, **options: Any) -> float:
+        return mean_cost(y_true, y_pred, self.cost, **options)
+
+
+def cost_scorer(cost: ArrayLike) -> OrdinalScorer:
+    """Make the scorer of the mean cost by a matrix, for `scoring` of scikit-learn's functions and searches.
+
+    Parameters
+    ----------
+    cost : array-like of shape (n_classes, n_classes)
+        The costs, cost[true, predicted]: an array in the order of the ranks, or a pandas frame with the labels as index
+        and columns, which a fold that lacks a rank can do with too.
+
+    Returns
+    -------
+    OrdinalScorer
+        The scorer, called as `scorer(estimator, X, y)`: the negative mean cost, greater is better.
+
+    See Also
+    --------
+    mean_cost : The metric.
+    get_scorer : Scorers by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from ordsvm import SVOR
+    >>> from ordsvm.datasets import load_diabetes_ranks
+    >>> from ordsvm.metrics import cost_scorer
+    >>> cost = np.array([[0, 1, 2], [3, 0, 1], [6, 3, 0]])
+    >>> scores = cross_val_score(SVOR(cost=cost), *load_diabetes_ranks(3), scoring=cost_scorer(cost))
+    >>> scores.shape, bool((scores <= 0).all())
+    ((5,), True)
+    """
+    costs_by_rank(cost, len(np.atleast_1d(cost)))  # an error comes before any work
+    return OrdinalScorer(_MeanCost(cost), greater_is_better=False, name="cost")
 
 
 def get_scorer(name: str | Callable[..., float]) -> Callable[..., float]:

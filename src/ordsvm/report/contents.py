@@ -97,9 +97,9 @@ def predictions_for(
     )
 
 
-def costs_of(machine: Any, n_ranks: int) -> Floats:
+def costs_of(machine: Any, classes: NDArray[Any]) -> Floats:
     """cost[true, predicted] as the machine was trained with, or the distance in ranks."""
-    return cost_matrix(getattr(machine, "cost", "absolute"), n_ranks)
+    return cost_matrix(getattr(machine, "cost", "absolute"), len(classes), classes)
 
 
 def costly_mistakes(predictions: Predictions, costs: Floats) -> list[Mistake]:

@@ -102,7 +102,7 @@ def mistakes(machine: Any, predictions: Predictions | None) -> Mistakes | None:
     """The worst mistakes; None where no labels are known."""
     if predictions is None:
         return None
-    worst = costly_mistakes(predictions, costs_of(machine, len(predictions.classes)))
+    worst = costly_mistakes(predictions, costs_of(machine, predictions.classes))
     if not worst:
         return Mistakes(f"None: all {len(predictions.true):,} rows are right.")
     optional = tuple(name for name in ("score", "probability") if getattr(worst[0], name) is not None)

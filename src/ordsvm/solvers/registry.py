@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 from ordsvm.devices import usable_device
@@ -43,7 +45,7 @@ SOLVERS: dict[str, type[Solver]] = {kind.name: kind for kind in KINDS}
 LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {kind.name: kind for kind in (RankDCD, LinearInteriorPoint, DCD1, DCD2)}
 
 
-def check_solver(solver: str | Solver, treatment: Treatment) -> Solver:
+def check_solver(solver: str | Solver, treatment: Treatment, others: Sequence[str] = ()) -> Solver:
     """Return the solver that a name or an options object stands for, if it accepts a treatment of the thresholds.
 
     Parameters
@@ -52,6 +54,8 @@ def check_solver(solver: str | Solver, treatment: Treatment) -> Solver:
         The name, or the options object.
     treatment : Treatment
         The treatment.
+    others : sequence of str, default=()
+        Names that the machine takes besides, for the message about one that it does not.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def check_solver(solver: str | Solver, treatment: Treatment) -> Solver:
     accepting = [name for name, kind in SOLVERS.items() if treatment in kind.accepts]
     if isinstance(solver, str):
         if solver not in SOLVERS:
-            raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, SOLVERS))}.")
+            raise ValueError(_unknown(solver, [*accepting, *others]))
         solver = SOLVERS[solver]()
     elif isinstance(solver, type) or not hasattr(solver, "solve") or not hasattr(solver, "accepts"):
         raise ValueError(f"solver={solver!r} is not a solver: give a name or an options object such as SMO().")
@@ -89,6 +93,13 @@ def check_solver(solver: str | Solver, treatment: Treatment) -> Solver:
     return solver
 
 
+def _unknown(solver: str, accepted: Sequence[str]) -> str:
+    """The message about a name that no solver has, and the one that was meant if it is clear."""
+    near = get_close_matches(solver.lower(), accepted, n=1, cutoff=0.8)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"solver={solver!r} is unknown: give 'auto' or one of {', '.join(map(repr, accepted))}.{hint}"
+
+
 def check_linear_solver(solver: Any, accepted: tuple[str, ...], seed: int | None = None) -> LinearSolver:
     """The linear solver that a name or an options object stands for, if it is among those accepted.
 
@@ -96,8 +107,7 @@ def check_linear_solver(solver: Any, accepted: tuple[str, ...], seed: int | None
     """
     if isinstance(solver, str):
         if solver not in LINEAR_SOLVERS:
-            names = ", ".join(map(repr, LINEAR_SOLVERS))
-            raise ValueError(f"solver={solver!r} is unknown: give 'auto' or one of {names}.")
+            raise ValueError(_unknown(solver, accepted))
         solver = LINEAR_SOLVERS[solver]()
     elif not isinstance(solver, tuple(LINEAR_SOLVERS.values())):
         raise ValueError(f"solver={solver!r} is not a solver: give a name or an options object such as RankDCD().")

@@ -71,6 +71,8 @@ class FullKernelPath:
                 return None
             proof = self._proof(fit)
             if proof.relative_gap <= tol:
+                if self.problem.negative_norm(self._alpha, proof.dual) > 0.0:
+                    return None  # the kernel is not positive semidefinite, as the machine's own solver will say
                 return self._solution(recorder, proof, steps)
             aim *= 0.5 * tol / proof.relative_gap
         return None

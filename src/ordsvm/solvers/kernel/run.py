@@ -359,6 +359,8 @@ class Run:
             proof = self.certificate()
             if not max(proof.relative_gap, proof.violation) <= self.control.tol:
                 status = "precision" if self._is_solved_but_for_rounding() else "gap"
+        if status in ("converged", "precision") and refutes_kernel(self.problem, self.matrix, self.alpha, proof.dual):
+            status = "gap"
         result = self.recorder.result(proof, Counts(self.n_iter, self.kernel_rows), self.alpha, status)
         return Solution(result, self.problem.beta(self.alpha), proof.thresholds, self.score)
 
@@ -422,6 +424,15 @@ class Run:
     def _start_thresholds(self) -> None:
         if self.problem.treatment is Treatment.PENALIZED:
             self.threshold[:] = -self.problem.gamma(self.alpha) if self.alpha.any() else 0.0
+
+
+def refutes_kernel(problem: Problem, matrix: KernelMatrix, alpha: Floats, dual: float) -> bool:
+    """Whether what α proves shows that the kernel is not positive semidefinite, so that it proves nothing."""
+    below = problem.negative_norm(alpha, dual)
+    if below == 0.0:
+        return False
+    beta = problem.beta(alpha)
+    return below > matrix.rounding(beta) * float(np.abs(beta).sum())
 
 
 def core_hinges(problem: Problem) -> _core.Hinges:

@@ -30,7 +30,7 @@ from ordsvm.solvers.kernel.block.block import (
 )
 from ordsvm.solvers.kernel.block.newton import Point, newton
 from ordsvm.solvers.kernel.problems import SharedMatrix, solve_each
-from ordsvm.solvers.kernel.run import STEPS_BEFORE_LAST_RESORT, STEPS_OF_A_HINGE, Solver
+from ordsvm.solvers.kernel.run import STEPS_BEFORE_LAST_RESORT, STEPS_OF_A_HINGE, Solver, refutes_kernel
 from ordsvm.solvers.recorder import LOOK_INTERVAL, Figures, after, proven
 from ordsvm.solvers.solution import Solution
 
@@ -92,7 +92,15 @@ def solve_together(
             alphas = [solutions[number].result.alpha for number in rest]
             left, one = _time_left(control, deadline), partial(shared.solve, then())
             _replace(solutions, rest, solve_each([problems[number] for number in rest], alphas, left, one))
-    return solutions
+    return [_judged(problem, shared.matrix, each) for problem, each in zip(problems, solutions, strict=True)]
+
+
+def _judged(problem: Problem, matrix: KernelMatrix, solution: Solution) -> Solution:
+    """The solution with the status "gap", if its proof shows that the kernel is not positive semidefinite."""
+    result = solution.result
+    if not result.converged or not refutes_kernel(problem, matrix, result.alpha, result.objective - result.gap):
+        return solution
+    return replace(solution, result=replace(result, status="gap"))
 
 
 def _goes_on(solver: Solver) -> Solver:

@@ -326,7 +326,7 @@ def check_training_tensor(machine: Any, X: TensorRows) -> TensorRows:
 
 def check_kernel_columns(machine: Any, X: Any) -> None:
     """A column of a precomputed kernel for every training sample, in scikit-learn's words and what they mean here."""
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) == 2 and shape[1] != machine.n_features_in_:
         raise ValueError(
             f"X has {shape[1]} features, but {type(machine).__name__} is expecting {machine.n_features_in_} features "

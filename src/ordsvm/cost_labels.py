@@ -20,7 +20,7 @@ def costs_by_rank(cost: ArrayLike, n_ranks: int, classes: NDArray[Any] | None = 
 
     Those of a frame go by its labels, among which all `classes` have to be. Without labels they are in order already.
     """
-    if classes is not None and has_labels(cost):
+    if classes is not None and _has_labels(cost):
         cost = _in_order(cost, classes.tolist())
     matrix = as_floats("cost", cost)
     if matrix.shape != (n_ranks, n_ranks):
@@ -33,7 +33,12 @@ def costs_by_rank(cost: ArrayLike, n_ranks: int, classes: NDArray[Any] | None = 
     return matrix
 
 
-def has_labels(cost: Any) -> bool:
+def labels_or_numbers(cost: Any) -> Any:
+    """The labels of the rows, or numbers from 0 where they have none."""
+    return cost.index if _has_labels(cost) else np.arange(len(np.atleast_1d(cost)))
+
+
+def _has_labels(cost: Any) -> bool:
     """Whether this is a frame of pandas whose rows or columns are not just numbered from 0."""
     if not (hasattr(cost, "index") and hasattr(cost, "columns")):
         return False

@@ -27,13 +27,13 @@ from ordsvm.estimators.base import (
 from ordsvm.estimators.early_stopping import Validation
 from ordsvm.estimators.saturation import Saturation, of_problems
 from ordsvm.estimators.validation import (
-    check_kernel_columns,
     check_kernel_parameters,
     check_magnitude,
     check_square_kernel,
     check_tensor,
     check_training_tensor,
     kernel_by_parameters,
+    require_kernel_columns,
     training_samples,
 )
 from ordsvm.kernels import Custom, Kernel, KernelMatrix, Linear, Precomputed
@@ -205,9 +205,12 @@ class KernelMachine(Machine):
         """Samples with the features of the training data."""
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
-        if self._is_precomputed():
-            check_kernel_columns(self, X)
-        X = validate_data(self, self._on_host(X), reset=False, **self._data_rules())
+        try:
+            X = validate_data(self, self._on_host(X), reset=False, **self._data_rules())
+        except ValueError as error:
+            if self._is_precomputed():
+                require_kernel_columns(error)
+            raise
         check_magnitude(X)
         return canonical(X)
 

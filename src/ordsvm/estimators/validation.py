@@ -324,15 +324,13 @@ def check_training_tensor(machine: Any, X: TensorRows) -> TensorRows:
     return X
 
 
-def check_kernel_columns(machine: Any, X: Any) -> None:
-    """A column of a precomputed kernel for every training sample, in scikit-learn's words and what they mean here."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) == 2 and shape[1] != machine.n_features_in_:
+def require_kernel_columns(error: ValueError) -> None:
+    """Raises scikit-learn's error about the number of features with what these are for a precomputed kernel."""
+    if "features as input" in str(error):
         raise ValueError(
-            f"X has {shape[1]} features, but {type(machine).__name__} is expecting {machine.n_features_in_} features "
-            "as input: with a precomputed kernel these are the kernel values to the training samples; pass "
-            "k(X, X_train), a column for every training sample."
-        )
+            f"{str(error).removesuffix('.')}: with a precomputed kernel these are the kernel values to the training "
+            "samples; pass k(X, X_train), a column for every training sample."
+        ) from None
 
 
 def check_square_kernel(X: Any) -> None:

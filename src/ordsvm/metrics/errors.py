@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordsvm._typing import Categories, Floats, SampleWeight
-from ordsvm.cost_labels import costs_by_rank, has_labels
+from ordsvm.cost_labels import costs_by_rank, labels_or_numbers
 from ordsvm.labels import category_array, ordered_dtype_categories
 from ordsvm.metrics.inputs import as_numbers, weights
 
@@ -56,7 +56,7 @@ def mean_absolute_error(
 def mean_cost(
     y_true: ArrayLike,
     y_pred: ArrayLike,
-    cost: Any,
+    cost: ArrayLike,
     *,
     categories: Categories = None,
     sample_weight: SampleWeight = None,
@@ -96,9 +96,7 @@ def mean_cost(
     """
     if categories is None:
         categories = ordered_dtype_categories(y_true)
-    if categories is None:
-        categories = cost.index if has_labels(cost) else np.arange(len(np.atleast_1d(cost)))
-    classes = category_array(categories)
+    classes = category_array(labels_or_numbers(cost) if categories is None else categories)
     true, predicted = as_numbers(y_true, y_pred, classes)
     costs = costs_by_rank(cost, len(classes), classes)
     return float(np.average(costs[true.astype(int), predicted.astype(int)], weights=weights(sample_weight, true)))

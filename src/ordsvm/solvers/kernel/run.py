@@ -359,10 +359,11 @@ class Run:
             proof = self.certificate()
             if not max(proof.relative_gap, proof.violation) <= self.control.tol:
                 status = "precision" if self._is_solved_but_for_rounding() else "gap"
-        if status in ("converged", "precision") and refutes_kernel(self.problem, self.matrix, self.alpha, proof.dual):
-            status = "gap"
+        beta = self.problem.beta(self.alpha)
+        if status in ("converged", "precision") and (beta * self.score).sum() < 0.0:  # ‖w‖², of small fits quickly
+            status = "gap" if refutes_kernel(self.problem, self.matrix, self.alpha, proof.dual) else status
         result = self.recorder.result(proof, Counts(self.n_iter, self.kernel_rows), self.alpha, status)
-        return Solution(result, self.problem.beta(self.alpha), proof.thresholds, self.score)
+        return Solution(result, beta, proof.thresholds, self.score)
 
     def _is_solved_but_for_rounding(self) -> bool:
         """Whether most of the gap is what scores may be off by, and not the kernel's."""

@@ -22,6 +22,7 @@ from ordsvm.thresholds import RankRule, rank_rule_of
 MANY_LOST = 0.1  # share of the samples that have a rank out of use, from which on `fit` warns
 SAME_VALUE = 0.01  # of the targets' standard deviation: predictions that differ less are one number
 SAME_PLACE = 1e-3  # of the margin, which is 1, or of the largest threshold: closer ones cut out no rank
+ROWS_AT_ONCE = 4096  # that are compared
 RARE = 0.5  # times as many samples as the most frequent label has, up to which weights of classes matter
 
 
@@ -66,7 +67,8 @@ def _are_alike(X: Any) -> bool:
     if sp.issparse(X):
         low, high = (np.asarray(extreme.todense()) for extreme in (X.min(axis=0), X.max(axis=0)))
         return bool((low == high).all())
-    return isinstance(X, np.ndarray) and bool((X[:1] == X).all())
+    starts = range(0, X.shape[0], ROWS_AT_ONCE)
+    return isinstance(X, np.ndarray) and all(bool((X[i : i + ROWS_AT_ONCE] == X[:1]).all()) for i in starts)
 
 
 def _remedy_of_one_rank(machine: Any, saturation: Saturation | None, is_rare: bool) -> str:

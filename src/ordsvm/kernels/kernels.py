@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import manhattan_distances
+from sklearn.utils.extmath import row_norms
 
 from ordsvm import _core
 from ordsvm._typing import Floats
@@ -167,7 +168,7 @@ class RBF(NativeKernel):
         return np.exp(-self.gamma * squared_distances(X, Y, self.gamma))
 
     def rounding(self, X: Data) -> float:
-        """Compute what a value between these samples is off by at most, as `Kernel.rounding`.
+        """Compute about what a value between these samples is off by, as `Kernel.rounding`; exponents of norms by more.
 
         Parameters
         ----------
@@ -177,11 +178,12 @@ class RBF(NativeKernel):
         Returns
         -------
         float
-            The largest error.
+            The error.
         """
-        by_norms = norm_error(*centred(float64(X), float64(X)), self.gamma)
-        by_differences = np.finfo(np.float64).eps * (X.shape[1] + 4)
-        return by_differences + (by_norms if by_norms <= FINE or not has_dense_room(X) else 0.0)
+        moved, unit = centred(float64(X), float64(X)), 4 * float(np.finfo(np.float64).eps)
+        if norm_error(*moved, self.gamma) > FINE and has_dense_room(X):
+            return unit  # by differences
+        return unit * (1.0 + 2.0 * self.gamma * float(row_norms(moved[0], squared=True).mean()))
 
     def _native(self) -> _core.Kernel:
         return _core.Kernel(_core.KernelKind.rbf, gamma=self.gamma)

@@ -222,6 +222,32 @@ def test_fits_that_fail():
         OrdinalSearchCV(SVOR(), grid, cv=3, error_score="raise").fit(X, Y)
 
 
+def fails_on_large_C(estimator, X, y):
+    return estimator.score(X, y) / (estimator.C < 2.0)
+
+
+@pytest.mark.parametrize("method", ["exhaustive", "pruned", "racing", "halving"])
+@pytest.mark.parametrize("scoring", [fails_on_large_C, {"own": fails_on_large_C, "mae": mae_scorer}])
+def test_scorers_that_fail(scoring, method):
+    options = {"scoring": scoring, "cv": 3, "return_train_score": True, "refit": False}
+    grid, name = {"C": [1.0, 3.0]}, "own" if isinstance(scoring, dict) else "score"
+    with pytest.warns(UserWarning, match=rf"The scorer '{name}' failed and its score is nan: ZeroDivisionError"):
+        ours = OrdinalSearchCV(SVOR(**TIGHT), grid, method=method, **options).fit(X, Y).cv_results_
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        theirs = GridSearchCV(SVOR(**TIGHT), grid, **options).fit(X, Y).cv_results_
+    for column in [column for column in theirs if "score_time" not in column and "_score" in column]:
+        np.testing.assert_allclose(ours[column][-2:], theirs[column], atol=1e-9)
+    with pytest.raises(ZeroDivisionError):
+        OrdinalSearchCV(SVOR(), grid, method=method, **options, error_score="raise").fit(X, Y)
+
+
+def test_a_race_without_the_losses_of_its_scorer():
+    race = OrdinalSearchCV(SVR(), {"C": [1.0, 3.0]}, method="racing", cv=3, refit=False)
+    with pytest.warns(UserWarning, match=r"The scorer 'score' failed and its score is nan: TypeError: .* lacks"):
+        race.fit(X, Y + 0.0)
+    assert np.isnan(race.cv_results_["mean_test_score"]).all()
+
+
 def test_a_kernel_that_does_not_exist_fails_alone():
     with pytest.warns(FitFailedWarning, match=r"gamma=-1.0 is not valid"):
         search = OrdinalSearchCV(SVOR(), {"C": [1.0, 2.0], "gamma": [-1.0, 0.5]}, cv=3).fit(X, Y)

@@ -52,15 +52,28 @@ class Judge:
     keeps_losses: bool = False  # of the tested samples
 
     def scores(self, machine: Any, samples: FoldSamples, losses: list[float] | None = None) -> dict[str, float]:
-        """By the losses of the samples, where they are given; a scorer that wraps one of this package is called."""
+        """Those of the scorers that do not fail; there is a warning of the others, unless they raise.
+
+        By the losses of the samples, where they are given; a scorer that wraps one of this package is called.
+        """
         name, scorer = next(iter(self.scorers.items()))
         if losses is not None and isinstance(scorer, OrdinalScorer):
             best = 1.0 if scorer.greater_is_better else 0.0
             return {name: best - float(np.average(losses, weights=samples.weight))}
-        return {
-            name: float(scorer(machine, samples.X, samples.y, **_weight_for(scorer, samples.weight)))
-            for name, scorer in self.scorers.items()
-        }
+        scores = {}
+        for name, scorer in self.scorers.items():
+            try:
+                weighted = _weight_for(scorer, samples.weight)
+                scores[name] = float(scorer(machine, samples.X, samples.y, **weighted))
+            except Exception:
+                if self.error_score == "raise":
+                    raise
+                _warn_failed(f"The scorer {name!r}", self.error_score, UserWarning)
+        return scores
+
+    def filled(self, scores: dict[str, float]) -> dict[str, float]:
+        """With `error_score` for the scorers that have failed."""
+        return {name: scores[name] if name in scores else float(self.error_score) for name in self.scorers}
 
     def skips(self, numbers: Sequence[int]) -> bool:
         """Whether the first of these candidates of the job need not be trained; those after it start from it."""
@@ -72,8 +85,13 @@ class Judge:
         return Outcome(nothing, nothing if self.train_too else {}, math.nan, math.nan, PRUNED)
 
     def losses(self, machine: Any, samples: FoldSamples) -> list[float] | None:
-        scorer = next(iter(self.scorers.values()))
-        return sample_losses(scorer, machine, samples.X, samples.y) if self.keeps_losses else None
+        """None where they are not kept, and where they fail: the scorer then says so."""
+        if not self.keeps_losses:
+            return None
+        try:
+            return sample_losses(next(iter(self.scorers.values())), machine, samples.X, samples.y)
+        except Exception:
+            return None
 
 
 class Watch(Protocol):
@@ -221,7 +239,7 @@ def _kept(
 def _evaluated(
     fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, spent: float
 ) -> tuple[Outcome, Ending]:
-    """A fit that fails scores `error_score`, with a warning, unless that is "raise"."""
+    """A fit or a scorer that fails gives `error_score`, with a warning, unless that is "raise"."""
     began = time.perf_counter() - spent
     try:
         with quiet_fits():  # the search gives a summary
@@ -231,8 +249,8 @@ def _evaluated(
     except Exception as error:
         if judge.error_score == "raise":
             raise
-        _warn_failed(judge.error_score)
-        failed = dict.fromkeys(judge.scorers, float(judge.error_score))
+        _warn_failed("A fit", judge.error_score, FitFailedWarning)
+        failed = judge.filled({})
         ending = Ending.BY_CHANCE if isinstance(error, OSError | MemoryError) else Ending.BY_LIMITS
         return Outcome(failed, failed, time.perf_counter() - began, 0.0), ending
     trained = time.perf_counter()
@@ -243,7 +261,10 @@ def _evaluated(
     statuses = _statuses(machine)
     ending = Ending.BY_LIMITS if statuses is None or statuses & ENDED_FROM_OUTSIDE else Ending.BY_ITSELF
     worst = min((statuses or set()) - {"converged", "early_stopping"}, key=STATUSES.index, default="")
-    return Outcome(scores, of_training, trained - began, scored - trained, worst, losses), ending
+    if len(scores) < len(judge.scorers) or len(of_training) < len(judge.scorers) * judge.train_too:
+        losses, ending = None, Ending.BY_CHANCE
+    test_scores, train_scores = judge.filled(scores), judge.filled(of_training) if judge.train_too else {}
+    return Outcome(test_scores, train_scores, trained - began, scored - trained, worst, losses), ending
 
 
 def _statuses(machine: Any) -> set[str] | None:
@@ -254,10 +275,11 @@ def _statuses(machine: Any) -> set[str] | None:
     return {result.status for result in getattr(last, "results_", [last.result_])}
 
 
-def _warn_failed(error_score: Any) -> None:
+def _warn_failed(what: str, error_score: Any, category: type[Warning]) -> None:
+    """As scikit-learn's searches do, which have a category for fits alone."""
     reason = traceback.format_exc(limit=0).strip().splitlines()[-1]
     warnings.warn(
-        f"A fit failed and its score is {error_score}: {reason} To see where, give error_score='raise'.",
-        FitFailedWarning,
+        f"{what} failed and its score is {error_score}: {reason} To see where, give error_score='raise'.",
+        category,
         stacklevel=caller_level(),
     )

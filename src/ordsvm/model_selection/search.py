@@ -69,7 +69,7 @@ class OrdinalSearchCV(GridSearchCV):
     verbose : int, default=0
         Passed on to joblib.
     error_score : "raise" or float, default=nan
-        The score of a fit that fails.
+        The score where a fit or a scorer fails, of which there is a warning.
     return_train_score : bool, default=False
         Whether scores of the training samples are computed too.
     memory_limit : float, default=1000

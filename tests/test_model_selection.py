@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -200,6 +200,19 @@ def test_scores_of_scikit_learn_and_of_the_estimator():
         assert_same_search(ours, theirs)
     ours, theirs = both(SVR(**TIGHT), GRID, y=Y + 0.0, scoring="r2", cv=3)
     np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["exhaustive", "pruned", "racing", "halving"])
+def test_the_score_of_the_estimator_has_weights_too(method):
+    grid, weight, options = {"C": [0.1, 3.0]}, weights_of(len(Y)), {"method": method, "cv": 3, "refit": False}
+    for scoring in (None, {"score": None, "mae": "mae"}):
+        for estimator in (SVC(), make_pipeline(SVC())):
+            names = {f"svc__{name}" if isinstance(estimator, Pipeline) else name: C for name, C in grid.items()}
+            own, accuracy = (
+                OrdinalSearchCV(estimator, names, scoring=each, **options).fit(X, Y, sample_weight=weight)
+                for each in (scoring, "accuracy")
+            )
+            np.testing.assert_allclose(own.cv_results_["mean_test_score"], accuracy.cv_results_["mean_test_score"])
 
 
 def test_refit_by_a_function_or_not_at_all():

@@ -16,13 +16,14 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ordsvm.checkpoint import DamagedError
 from ordsvm.checks import caller_level
 from ordsvm.estimators.base import Fit, Machine, prepare
 from ordsvm.estimators.kernel import KernelMachine
 from ordsvm.estimators.quiet import quiet_fits
-from ordsvm.estimators.validation import checkpoint_argument, weight_argument
+from ordsvm.estimators.validation import checkpoint_argument, is_routing, weight_argument
 from ordsvm.metrics.scorers import OrdinalScorer, sample_losses
 from ordsvm.model_selection.journal import PRUNED, Ending, JobJournal, Outcome
 from ordsvm.result import STATUSES
@@ -103,7 +104,22 @@ class Watch(Protocol):
 
 def _weight_for(scorer: Any, weight: Any) -> dict[str, Any]:
     """Weights go to the scorers that take them."""
-    return {"sample_weight": weight} if weight is not None and "sample_weight" in signature(scorer).parameters else {}
+    return {"sample_weight": weight} if weight is not None and takes_weight(scorer) else {}
+
+
+def takes_weight(scorer: Any) -> bool:
+    return "sample_weight" in signature(scorer).parameters
+
+
+def own_score(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """The estimator's `score`, with the weights where it takes any."""
+    last = machine[-1] if isinstance(machine, Pipeline) else machine
+    takes = takes_weight(last.score)
+    if isinstance(machine, Pipeline) and is_routing():
+        takes = "sample_weight" in get_routing_for_object(machine).consumes("score", ["sample_weight"])
+    return float(
+        machine.score(X, y, **({"sample_weight": sample_weight} if takes and sample_weight is not None else {}))
+    )
 
 
 # Parameters by which a fit may end before the optimum.

@@ -33,7 +33,7 @@ from ordsvm.model_selection.grids import coarse_grid, fine_grid
 from ordsvm.model_selection.jobs import SearchJobs
 from ordsvm.model_selection.journal import Outcome
 from ordsvm.model_selection.methods import METHODS, Found, Judgement, exhaustive, halving, pruned, racing
-from ordsvm.model_selection.paths import Judge, Parameters, Scorer
+from ordsvm.model_selection.paths import Judge, Parameters, Scorer, own_score
 from ordsvm.model_selection.remarks import edges_of_grid, warn_of_edges, warn_of_limits
 from ordsvm.model_selection.results import Table, results_table
 
@@ -264,7 +264,8 @@ class OrdinalSearchCV(GridSearchCV):
         with opened(checkpoint) as session:
             if session is not None:
                 session.require(self._identity(X, y, sample_weight, folds))
-            self._fit(X, y, sample_weight, folds, Judge(scorers, self.return_train_score, self.error_score), session)
+            judge = Judge(self._judged_by(scorers), self.return_train_score, self.error_score)
+            self._fit(X, y, sample_weight, folds, judge, session)
         return self
 
     def _fit(
@@ -368,6 +369,11 @@ class OrdinalSearchCV(GridSearchCV):
         if not isinstance(named, dict):
             named = {name: name for name in named}
         return {name: self._scorer(scoring) for name, scoring in named.items()}
+
+    def _judged_by(self, scorers: dict[str, Scorer]) -> dict[str, Scorer]:
+        """The scorers; of the one for None scikit-learn's does not tell whether it takes weights."""
+        given = self.scoring if isinstance(self.scoring, dict) else {"score": self.scoring}
+        return {name: own_score if given.get(name, "") is None else scorer for name, scorer in scorers.items()}
 
     def _scorer(self, scoring: Any) -> Scorer:
         return get_scorer(scoring) if isinstance(scoring, str) else check_scoring(self.estimator, scoring)

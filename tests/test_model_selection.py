@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -148,6 +148,20 @@ def test_weights_reach_the_last_step_of_a_pipeline_by_either_name():
     for given in ({"standardscaler__sample_weight": weight}, {"svor__sample_weight": weight, "sample_weight": weight}):
         with pytest.raises(TypeError, match=r"OrdinalSearchCV\.fit can't take '\w+__sample_weight'"):
             OrdinalSearchCV(pipe, grid).fit(X, Y, **given)
+
+
+@pytest.mark.parametrize("method", ["exhaustive", "pruned", "racing", "halving"])
+def test_a_fold_without_weights_to_test_by_gets_a_sentence(method):
+    weight = np.where(np.arange(len(Y)) < len(Y) // 5, 0.0, 1.0)
+    options = {"cv": KFold(5), "method": method, "refit": False}
+    with pytest.raises(ValueError, match=r"sample_weight is zero for all 14 samples that fold 0 tests"):
+        OrdinalSearchCV(SVOR(), {"C": [0.1, 3.0]}, **options).fit(X, Y, sample_weight=weight)
+
+    def without_weights(estimator, X, y):
+        return estimator.score(X, y)
+
+    free = OrdinalSearchCV(SVOR(), {"C": [0.1, 3.0]}, scoring=without_weights, **options)
+    assert np.isfinite(free.fit(X, Y, sample_weight=weight).best_score_)
 
 
 def test_weights_are_routed_as_in_grid_search():

@@ -117,9 +117,8 @@ def own_score(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     takes = takes_weight(last.score)
     if isinstance(machine, Pipeline) and is_routing():
         takes = "sample_weight" in get_routing_for_object(machine).consumes("score", ["sample_weight"])
-    return float(
-        machine.score(X, y, **({"sample_weight": sample_weight} if takes and sample_weight is not None else {}))
-    )
+    weighted = {"sample_weight": sample_weight} if takes and sample_weight is not None else {}
+    return float(machine.score(X, y, **weighted))
 
 
 # Parameters by which a fit may end before the optimum.

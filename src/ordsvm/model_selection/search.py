@@ -232,8 +232,8 @@ class OrdinalSearchCV(GridSearchCV):
         groups : array-like of shape (n_samples,), default=None
             Groups of samples, for splitters that keep them together.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, in training and in scores. Of a pipeline the last step gets them; with
-            scikit-learn's metadata routing, the steps that request them.
+            Weights of the samples, in training and in scores; a fold that tests samples of weight 0 alone is an error.
+            Of a pipeline the last step gets them; with scikit-learn's metadata routing, the steps that request them.
         checkpoint : str, path-like, Checkpoint or None, default=None
             A folder that keeps the outcome of every fit, and long fits every minute: the same call goes on from there.
         **params : dict

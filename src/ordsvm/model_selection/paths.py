@@ -69,7 +69,7 @@ class Judge:
             except Exception:
                 if self.error_score == "raise":
                     raise
-                _warn_failed(f"The scorer {name!r}", self.error_score, UserWarning)
+                _warn_failed(f"The scorer {name!r} failed and its score is {self.error_score}", UserWarning)
         return scores
 
     def filled(self, scores: dict[str, float]) -> dict[str, float]:
@@ -264,7 +264,7 @@ def _evaluated(
     except Exception as error:
         if judge.error_score == "raise":
             raise
-        _warn_failed("A fit", judge.error_score, FitFailedWarning)
+        _warn_failed(f"A fit failed and its score is {judge.error_score}", FitFailedWarning)
         failed = judge.filled({})
         ending = Ending.BY_CHANCE if isinstance(error, OSError | MemoryError) else Ending.BY_LIMITS
         return Outcome(failed, failed, time.perf_counter() - began, 0.0), ending
@@ -290,11 +290,11 @@ def _statuses(machine: Any) -> set[str] | None:
     return {result.status for result in getattr(last, "results_", [last.result_])}
 
 
-def _warn_failed(what: str, error_score: Any, category: type[Warning]) -> None:
+def _warn_failed(what: str, category: type[Warning]) -> None:
     """As scikit-learn's searches do, which have a category for fits alone."""
     reason = traceback.format_exc(limit=0).strip().splitlines()[-1]
     warnings.warn(
-        f"{what} failed and its score is {error_score}: {reason} To see where, give error_score='raise'.",
+        f"{what}: {reason} To see where, give error_score='raise'.",
         category,
         stacklevel=caller_level(),
     )

@@ -240,6 +240,16 @@ def test_a_trained_machine_is_left_alone():
     assert pickle.dumps(machine) == before
 
 
+def test_a_fit_that_fails_leaves_the_old_model(monkeypatch):
+    X, y = random_data(6, n=90)
+    model = CalibratedOrdinal(SVOR(gamma=0.3)).fit(X, y)
+    before = vars(model).copy()
+    monkeypatch.setattr(Conformal, "fit", lambda *of: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X[:, :1], y)
+    assert vars(model) == before
+
+
 def test_it_does_not_matter_where_a_score_begins():
     """With free thresholds and a wide kernel the scores of two folds may be far apart, and so are the thresholds."""
 

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ordsvm import SVOR, SVOREX, ModelWarning, certify
@@ -192,6 +192,18 @@ def test_an_exception_in_the_kernel_of_validation_samples_reaches_the_caller():
     for solver in BOX_SOLVERS:
         with pytest.raises(ZeroDivisionError, match="validation"):
             SVOR(kernel=kernel, solver=solver, n_threads=2).fit(X, y, validation=(X_val, y_val))
+
+
+def test_a_first_fit_that_is_interrupted_leaves_no_model():
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    X, y = data()
+    model = SVOR(**STOPPING, callback=stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 FAILING = {

@@ -376,6 +376,21 @@ def test_two_hinges_of_a_sample_round_nothing_away(scale):
     assert proof.gap <= model.result_.gap + 1e-9 * proof.primal
 
 
+@pytest.mark.parametrize(("C", "decades", "n_features", "tol"), [(1e6, 10, 2, 1e-3), (1e9, 4, 5, 1e-9)])
+def test_a_gap_that_rounding_takes_below_0_is_0(C, decades, n_features, tol):
+    """Its root was NaN, and so was the gap that came of it."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(20, n_features))
+    y = X @ random.normal(size=n_features)
+    weight = 10.0 ** random.uniform(-decades, decades, 20)
+    model = LinearSVR(C=C, epsilon=0.0, loss="squared_epsilon_insensitive", tol=tol, max_iter=100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("error", RuntimeWarning)
+        result = model.set_params(solver="interior-point").fit(X, y, sample_weight=weight).result_
+    assert 0.0 <= result.gap < np.inf
+
+
 @pytest.mark.parametrize("model", [LinearSVOR(), LinearSVC(), LinearSVC(loss="squared_hinge")])
 def test_weights_that_are_nearly_0_leave_the_rest_as_it_is(model):
     random = np.random.RandomState(0)

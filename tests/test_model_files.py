@@ -6,6 +6,7 @@ import pickle
 import re
 import threading
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 import ordsvm
-from ordsvm import SVOR, AsyAGCD, LinearNPSVOR, LinearSVR, ModelFileError, RoundedRegressor, certify, load, save
+from ordsvm import (
+    NPSVOR,
+    SVC,
+    SVOR,
+    SVR,
+    AsyAGCD,
+    LinearNPSVOR,
+    LinearSVC,
+    LinearSVR,
+    ModelFileError,
+    NystroemNPSVOR,
+    NystroemSVC,
+    RoundedRegressor,
+    certify,
+    load,
+    save,
+)
 from ordsvm.calibration.conformal import Conformal
 from ordsvm.calibration.maps import OrderedLogistic
 from ordsvm.io.registry import estimator_classes
@@ -56,6 +73,25 @@ def test_a_loaded_model_is_the_saved_one(name, sparse, tmp_path):
     if hasattr(model, "result_"):
         np.testing.assert_array_equal(loaded.result_.alpha, model.result_.alpha)
         assert certify(loaded, data, Y).gap == certify(model, data, Y).gap
+
+
+LINEAR = [SVC, NPSVOR, SVOR, SVR]
+SEVERAL = [*(partial(kind, kernel="linear") for kind in LINEAR), LinearSVC, LinearNPSVOR, NystroemSVC, NystroemNPSVOR]
+
+
+@pytest.mark.parametrize("make", SEVERAL, ids=str)
+def test_the_last_bits_of_a_score_are_those_of_the_saved_model(make, tmp_path):
+    """Sums of BLAS depend on where arrays lie in memory."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(401, 20))
+    y = np.digitize(X[:, 0] + 0.3 * random.normal(size=401), [-0.5, 0.0, 0.5])
+    model = make().fit(X, y)
+    save(model, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.coef_, model.coef_)
+    answer = "decision_function" if hasattr(model, "decision_function") else "predict"
+    for rows in (X, X[:1], X[:2], X[:7]):
+        np.testing.assert_array_equal(getattr(loaded, answer)(rows), getattr(model, answer)(rows))
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -162,6 +162,20 @@ def test_weights_reach_the_last_step_of_a_pipeline_by_either_name():
             OrdinalSearchCV(pipe, grid).fit(X, Y, **given)
 
 
+@pytest.mark.parametrize("method", ["exhaustive", "pruned", "racing", "halving"])
+def test_a_fold_without_weights_to_test_by_gets_a_sentence(method):
+    weight = np.where(np.arange(len(Y)) < len(Y) // 5, 0.0, 1.0)
+    options = {"cv": KFold(5), "method": method, "refit": False}
+    with pytest.raises(ValueError, match=r"sample_weight is zero for all 14 samples that fold 0 tests"):
+        OrdinalSearchCV(SVOR(), {"C": [0.1, 3.0]}, **options).fit(X, Y, sample_weight=weight)
+
+    def without_weights(estimator, X, y):
+        return estimator.score(X, y)
+
+    free = OrdinalSearchCV(SVOR(), {"C": [0.1, 3.0]}, scoring=without_weights, **options)
+    assert np.isfinite(free.fit(X, Y, sample_weight=weight).best_score_)
+
+
 def test_weights_are_routed_as_in_grid_search():
     """The scaler requests weights too: both searches standardise by weighted means."""
     weight = weights_of(len(Y))
@@ -214,6 +228,19 @@ def test_scores_of_scikit_learn_and_of_the_estimator():
     np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-4)
 
 
+@pytest.mark.parametrize("method", ["exhaustive", "pruned", "racing", "halving"])
+def test_the_score_of_the_estimator_has_weights_too(method):
+    grid, weight, options = {"C": [0.1, 3.0]}, weights_of(len(Y)), {"method": method, "cv": 3, "refit": False}
+    for scoring in (None, {"score": None, "mae": "mae"}):
+        for estimator in (SVC(), make_pipeline(SVC())):
+            names = {f"svc__{name}" if isinstance(estimator, Pipeline) else name: C for name, C in grid.items()}
+            own, accuracy = (
+                OrdinalSearchCV(estimator, names, scoring=each, **options).fit(X, Y, sample_weight=weight)
+                for each in (scoring, "accuracy")
+            )
+            np.testing.assert_allclose(own.cv_results_["mean_test_score"], accuracy.cv_results_["mean_test_score"])
+
+
 def test_refit_by_a_function_or_not_at_all():
     last = OrdinalSearchCV(SVOR(), GRID, refit=lambda table: len(table["params"]) - 1).fit(X, Y)
     assert last.best_params_ == {"C": 3.0, "gamma": 0.8}
@@ -240,6 +267,32 @@ def test_a_reason_of_failures_is_named_once(n_jobs):
         OrdinalSearchCV(SVOR(), {"C": [-1.0, 0.0, 1.0]}, cv=5, n_jobs=n_jobs).fit(X, Y)
     said = [str(each.message) for each in caught if each.category is FitFailedWarning]
     assert sorted(text.split(" is not")[0][-6:] for text in said) == ["C=-1.0", " C=0.0"][::-1]
+
+
+def fails_on_large_C(estimator, X, y):
+    return estimator.score(X, y) / (estimator.C < 2.0)
+
+
+@pytest.mark.parametrize("method", ["exhaustive", "pruned", "racing", "halving"])
+@pytest.mark.parametrize("scoring", [fails_on_large_C, {"own": fails_on_large_C, "mae": mae_scorer}])
+def test_scorers_that_fail(scoring, method):
+    options = {"scoring": scoring, "cv": 3, "return_train_score": True, "refit": False}
+    grid, name = {"C": [1.0, 3.0]}, "own" if isinstance(scoring, dict) else "score"
+    with pytest.warns(UserWarning, match=rf"The scorer '{name}' failed and its score is nan: ZeroDivisionError"):
+        ours = OrdinalSearchCV(SVOR(**TIGHT), grid, method=method, **options).fit(X, Y).cv_results_
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        theirs = GridSearchCV(SVOR(**TIGHT), grid, **options).fit(X, Y).cv_results_
+    for column in [column for column in theirs if "score_time" not in column and "_score" in column]:
+        np.testing.assert_allclose(ours[column][-2:], theirs[column], atol=1e-9)
+    with pytest.raises(ZeroDivisionError):
+        OrdinalSearchCV(SVOR(), grid, method=method, **options, error_score="raise").fit(X, Y)
+
+
+def test_a_race_without_the_losses_of_its_scorer():
+    race = OrdinalSearchCV(SVR(), {"C": [1.0, 3.0]}, method="racing", cv=3, refit=False)
+    with pytest.warns(UserWarning, match=r"The scorer 'score' failed and its score is nan: TypeError: .* lacks"):
+        race.fit(X, Y + 0.0)
+    assert np.isnan(race.cv_results_["mean_test_score"]).all()
 
 
 def test_a_kernel_that_does_not_exist_fails_alone():

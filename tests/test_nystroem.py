@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -227,6 +228,27 @@ def test_a_checkpoint_is_of_the_samples(tmp_path):
     np.testing.assert_array_equal(first.coef_, again.coef_)
     with pytest.raises(ValueError, match="X"):
         NystroemSVOR(n_landmarks=20).fit(X + 1, y, checkpoint=tmp_path / "fit")
+
+
+@every_machine
+def test_a_fit_that_is_interrupted_leaves_the_old_model(kind, monkeypatch):
+    """Also late, where its landmarks and weights have been found."""
+
+    def interrupted(*of):
+        raise KeyboardInterrupt
+
+    X, y = random_data(75, n=60)
+    other, labels = random_data(76, n=60, n_features=2)
+    model, first = kind(n_landmarks=20, gamma=0.3).fit(X, y), kind(n_landmarks=20)
+    before, scores = vars(model).copy(), model.predict(X)
+    monkeypatch.setattr(kind, "_error", interrupted)
+    for each in (model, first):
+        with pytest.raises(KeyboardInterrupt):
+            each.fit(other, labels)
+    assert vars(model) == before
+    np.testing.assert_array_equal(model.predict(X), scores)
+    with pytest.raises(NotFittedError):
+        first.predict(other)
 
 
 def test_a_search_trains_every_fold_on_its_own_landmarks():

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.search_pruning import RandomSearch, same_where_fitted
-from ordsvm import SVOR, SVORIM, SVR, LinearSVOR, OrdinalSearchCV
+from ordsvm import SVC, SVOR, SVORIM, SVR, LinearSVC, LinearSVOR, LinearSVR, NystroemSVOR, OrdinalSearchCV
 from ordsvm.cli.app import run
 from ordsvm.metrics import mae_scorer
 from ordsvm.model_selection.journal import Outcome
@@ -137,6 +137,26 @@ def test_all_kinds_of_estimators_and_scores(method, estimator, options):
     ours = search(method, estimator, {"C": [0.01, 1.0, 100.0]}, cv=4, **options)
     assert ours.best_params_["C"] in (0.01, 1.0, 100.0)
     assert np.isfinite(ours.best_score_)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("estimator", "options"),
+    [
+        (LinearSVOR(), {}),
+        (LinearSVC(), {"scoring": "accuracy"}),
+        (LinearSVR(), {"scoring": "r2"}),
+        (NystroemSVOR(n_landmarks=10), {}),
+        (SVOR(gamma=0.1), {"memory_limit": 1e-3}),
+        (SVC(gamma=0.1), {"memory_limit": 1e-3}),
+    ],
+    ids=repr,
+)
+def test_jobs_side_by_side_change_nothing(method, estimator, options):
+    """Those of machines that share no kernel values are processes."""
+    grid = {"C": [0.01, 1.0]}
+    alone, both = (search(method, estimator, grid, cv=3, n_jobs=n_jobs, **options) for n_jobs in (None, 2))
+    np.testing.assert_array_equal(both.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
 
 
 def test_a_race_names_what_it_has_refined():

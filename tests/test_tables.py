@@ -209,6 +209,14 @@ def test_a_calibrated_model_has_sets_and_cumulative_probabilities():
     assert not hasattr(plain, "predict_cumproba")
 
 
+def test_a_fit_that_fails_leaves_the_old_model():
+    model = TableModel(SVOR(), TableEncoder(), "grade").fit(FRAME[["size"]], LABELS)
+    before = vars(model).copy()
+    with pytest.raises(ValueError):
+        model.fit(FRAME[["colour"]], LABELS[:-1])
+    assert vars(model) == before
+
+
 def test_rows_of_an_svmlight_file_may_lack_the_last_features(tmp_path):
     rows = sp.csr_array(np.eye(4)[[0, 1, 2, 3, 3, 2]])
     model = TableModel(LinearSVOR()).fit(rows, [0, 0, 1, 1, 1, 0])

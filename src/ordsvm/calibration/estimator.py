@@ -21,6 +21,7 @@ from ordsvm.checkpoint import Session, check_checkpoint, opened
 from ordsvm.checks import caller_level, check_choice, check_number
 from ordsvm.conventions import linked, share_of_right_labels
 from ordsvm.devices import on_host
+from ordsvm.estimators.base import all_or_nothing
 from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_samples
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.threshold_models import SVOR
@@ -107,6 +108,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(
         self, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None, *, checkpoint: CheckpointPath = None
     ) -> Self:

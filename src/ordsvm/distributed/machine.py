@@ -26,7 +26,7 @@ from ordsvm.distributed.rounds import Rounds
 from ordsvm.distributed.shard import Job
 from ordsvm.distributed.shards import Place, Shards
 from ordsvm.distributed.solution import solution_of, what_predicts, with_duals
-from ordsvm.estimators.base import Fit
+from ordsvm.estimators.base import Fit, all_or_nothing
 from ordsvm.estimators.linear import LinearMachine, LinearTask, check_target, formulate
 from ordsvm.estimators.validation import check_seed, class_weights
 from ordsvm.labels import Ranks
@@ -51,6 +51,7 @@ class DistributedMachine(LinearMachine):
     warm_start : not possible
     """
 
+    @all_or_nothing
     def fit(
         self,
         X: Samples,

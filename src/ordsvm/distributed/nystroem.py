@@ -24,6 +24,7 @@ from ordsvm.distributed.cluster import connected, refuse_checkpoint
 from ordsvm.distributed.estimators import LinearSVOR
 from ordsvm.distributed.machine import DistributedMachine
 from ordsvm.distributed.partitions import blocks_of, is_distributed, map_blocks
+from ordsvm.estimators.base import all_or_nothing
 from ordsvm.estimators.validation import check_seed
 from ordsvm.kernels import Custom, NystroemMap, make_kernel
 from ordsvm.kernels.kernels import KernelLike
@@ -130,6 +131,7 @@ class NystroemMachine(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @all_or_nothing
     def fit(
         self,
         X: Samples,

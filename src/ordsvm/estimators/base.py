@@ -149,8 +149,28 @@ def check_parameters(machine: Any) -> None:
         machine._check_parameters()
 
 
+def all_or_nothing(fit: Any) -> Any:
+    """A `fit` that leaves the machine as it was, trained or not, where it is interrupted or fails."""
+
+    @wraps(fit)
+    def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = vars(self).copy()
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return fit_or_restore
+
+
 def reports_to_callbacks(fit: Any) -> Any:
-    """A `fit` that reports to the callbacks set by `set_callbacks`, on the machine or on a search around it."""
+    """A `fit` that reports to the callbacks set by `set_callbacks`, on the machine or on a search around it.
+
+    One that does not come to its end leaves the machine as it was.
+    """
+    fit = all_or_nothing(fit)
 
     @with_callbacks
     def reporting(self: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> Any:

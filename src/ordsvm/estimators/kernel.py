@@ -394,7 +394,8 @@ class KernelMachine(Machine):
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available with kernel='linear'.")
-        return np.asarray(self.support_vectors_.T @ self.dual_coef_.T, dtype=np.float64).T
+        beta = np.ascontiguousarray(self.dual_coef_.T)  # in one layout, as for scores
+        return np.asarray(self.support_vectors_.T @ beta, dtype=np.float64).T
 
 
 def intercepts(solutions: Sequence[Solution]) -> Floats:

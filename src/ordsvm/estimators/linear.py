@@ -321,7 +321,11 @@ class LinearMachine(Machine):
 
     def _scores(self, X: Any) -> Floats:
         """w·x for every row of X; a column for every row of coef_, where it has rows."""
-        return finite_scores(np.asarray(self._check_new_data(X) @ self.coef_.T, dtype=np.float64))
+        return finite_scores(np.asarray(self._check_new_data(X) @ self._columns(), dtype=np.float64))
+
+    def _columns(self) -> Floats:
+        """coef_.T as training leaves it in memory: the last bits depend on that, and model files do not keep it."""
+        return np.ascontiguousarray(self.coef_.T)
 
     def _margins(self, X: Any) -> Floats:
         """w·x + intercept: a row for every sample, a column for every lane."""

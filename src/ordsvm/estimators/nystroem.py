@@ -61,7 +61,7 @@ class NystroemFeatures(LinearMachine):
     @property
     def dual_coef_(self) -> Floats:
         """Weights of the landmarks: scores are k(x, landmarks_) @ dual_coef_.T, plus intercepts where there are any."""
-        return (self.projection_ @ self.coef_.T).T
+        return (self.projection_ @ self._columns()).T
 
     # Prepare
 

@@ -115,6 +115,10 @@ class KeptKernels:
         self._lock = threading.Lock()
         self.matrices: dict[Hashable, _core.FullKernel] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process has none: jobs that share matrices are threads."""
+        return KeptKernels, (0.0,)
+
     def keep(self, name: Hashable, matrix: _core.FullKernel) -> None:
         with self._lock:
             size = 12.0 * len(matrix) ** 2  # in both precisions

@@ -146,6 +146,7 @@ class Linear(NativeKernel):
         ndarray of shape (n_samples,) or (n_samples, n_scores)
             The scores.
         """
+        beta = np.ascontiguousarray(beta)  # BLAS's last bits depend on the layout, which model files do not keep
         return np.asarray(X @ (Y.T @ beta), dtype=np.float64)
 
     def _native(self) -> _core.Kernel:

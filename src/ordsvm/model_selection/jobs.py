@@ -42,6 +42,7 @@ from ordsvm.model_selection.paths import (
     grouped,
     identity,
     may_follow,
+    takes_weight,
     train_anew,
 )
 from ordsvm.model_selection.pruning import JobPruner, Pruner
@@ -93,6 +94,7 @@ class SearchJobs:
 
         `wanted`: places of candidates and folds. The outcome of another pair is that of one that was pruned.
         """
+        self._check_weights_of_tests()
         own = self._own_parameters(candidates)
         journal = Journal.of(self.session, stage, candidates, self.estimator)
         journal = replace(journal, wanted=None if wanted is None else frozenset(wanted))
@@ -112,6 +114,17 @@ class SearchJobs:
         if is_linear and self._device() == "cpu" and has_rows_of_samples(self.machine):
             journal.known.update(self._outcomes_by_features(own, groups, journal))
         return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal, **self._how)
+
+    def _check_weights_of_tests(self) -> None:
+        """Samples of weight 0 alone have no mean error, which would be missing in those of all candidates."""
+        if self.sample_weight is None or not any(map(takes_weight, self.judge.scorers.values())):
+            return
+        for number, fold in enumerate(self.folds):
+            if len(fold.test) and not np.any(np.asarray(take(self.sample_weight, fold.test))):
+                raise ValueError(
+                    f"sample_weight is zero for all {len(fold.test)} samples that fold {number} tests, so that it "
+                    "has no score: leave these samples out, or give another cv."
+                )
 
     # The estimator
 

@@ -44,7 +44,7 @@ class Ending(Enum):
 
     BY_ITSELF = "nothing: the fit came to its end"
     BY_LIMITS = "limits and callbacks, which may have ended it, or that it failed by"
-    BY_CHANCE = "the state of the machine: there was no memory, or a file could not be read"
+    BY_CHANCE = "the state of the machine: there was no memory, a file could not be read, or a scorer failed"
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,14 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ordsvm.checkpoint import DamagedError
 from ordsvm.checks import caller_level
 from ordsvm.estimators.base import Fit, Machine, prepare
 from ordsvm.estimators.kernel import KernelMachine
 from ordsvm.estimators.quiet import quiet_fits
-from ordsvm.estimators.validation import checkpoint_argument, weight_argument
+from ordsvm.estimators.validation import checkpoint_argument, is_routing, weight_argument
 from ordsvm.metrics.scorers import OrdinalScorer, sample_losses
 from ordsvm.model_selection.journal import PRUNED, Ending, JobJournal, Outcome
 from ordsvm.result import STATUSES
@@ -53,15 +54,28 @@ class Judge:
     failures: dict[str, object] = field(default_factory=dict)  # that a warning has named
 
     def scores(self, machine: Any, samples: FoldSamples, losses: list[float] | None = None) -> dict[str, float]:
-        """By the losses of the samples, where they are given; a scorer that wraps one of this package is called."""
+        """Those of the scorers that do not fail; there is a warning of the others, unless they raise.
+
+        By the losses of the samples, where they are given; a scorer that wraps one of this package is called.
+        """
         name, scorer = next(iter(self.scorers.items()))
         if losses is not None and isinstance(scorer, OrdinalScorer):
             best = 1.0 if scorer.greater_is_better else 0.0
             return {name: best - float(np.average(losses, weights=samples.weight))}
-        return {
-            name: float(scorer(machine, samples.X, samples.y, **_weight_for(scorer, samples.weight)))
-            for name, scorer in self.scorers.items()
-        }
+        scores = {}
+        for name, scorer in self.scorers.items():
+            try:
+                weighted = _weight_for(scorer, samples.weight)
+                scores[name] = float(scorer(machine, samples.X, samples.y, **weighted))
+            except Exception:
+                if self.error_score == "raise":
+                    raise
+                _warn_failed(self, f"The scorer {name!r}", UserWarning)
+        return scores
+
+    def filled(self, scores: dict[str, float]) -> dict[str, float]:
+        """With `error_score` for the scorers that have failed."""
+        return {name: scores[name] if name in scores else float(self.error_score) for name in self.scorers}
 
     def skips(self, numbers: Sequence[int]) -> bool:
         """Whether the first of these candidates of the job need not be trained; those after it start from it."""
@@ -73,8 +87,13 @@ class Judge:
         return Outcome(nothing, nothing if self.train_too else {}, math.nan, math.nan, PRUNED)
 
     def losses(self, machine: Any, samples: FoldSamples) -> list[float] | None:
-        scorer = next(iter(self.scorers.values()))
-        return sample_losses(scorer, machine, samples.X, samples.y) if self.keeps_losses else None
+        """None where they are not kept, and where they fail: the scorer then says so."""
+        if not self.keeps_losses:
+            return None
+        try:
+            return sample_losses(next(iter(self.scorers.values())), machine, samples.X, samples.y)
+        except Exception:
+            return None
 
 
 class Watch(Protocol):
@@ -86,7 +105,21 @@ class Watch(Protocol):
 
 def _weight_for(scorer: Any, weight: Any) -> dict[str, Any]:
     """Weights go to the scorers that take them."""
-    return {"sample_weight": weight} if weight is not None and "sample_weight" in signature(scorer).parameters else {}
+    return {"sample_weight": weight} if weight is not None and takes_weight(scorer) else {}
+
+
+def takes_weight(scorer: Any) -> bool:
+    return "sample_weight" in signature(scorer).parameters
+
+
+def own_score(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """The estimator's `score`, with the weights where it takes any."""
+    last = machine[-1] if isinstance(machine, Pipeline) else machine
+    takes = takes_weight(last.score)
+    if isinstance(machine, Pipeline) and is_routing():
+        takes = "sample_weight" in get_routing_for_object(machine).consumes("score", ["sample_weight"])
+    weighted = {"sample_weight": sample_weight} if takes and sample_weight is not None else {}
+    return float(machine.score(X, y, **weighted))
 
 
 # Parameters by which a fit may end before the optimum.
@@ -222,7 +255,7 @@ def _kept(
 def _evaluated(
     fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, spent: float
 ) -> tuple[Outcome, Ending]:
-    """A fit that fails scores `error_score`, with a warning, unless that is "raise"."""
+    """A fit or a scorer that fails gives `error_score`, with a warning, unless that is "raise"."""
     began = time.perf_counter() - spent
     try:
         with quiet_fits():  # the search gives a summary
@@ -232,8 +265,8 @@ def _evaluated(
     except Exception as error:
         if judge.error_score == "raise":
             raise
-        _warn_failed(judge)
-        failed = dict.fromkeys(judge.scorers, float(judge.error_score))
+        _warn_failed(judge, "A fit", FitFailedWarning)
+        failed = judge.filled({})
         ending = Ending.BY_CHANCE if isinstance(error, OSError | MemoryError) else Ending.BY_LIMITS
         return Outcome(failed, failed, time.perf_counter() - began, 0.0), ending
     trained = time.perf_counter()
@@ -244,7 +277,10 @@ def _evaluated(
     statuses = _statuses(machine)
     ending = Ending.BY_LIMITS if statuses is None or statuses & ENDED_FROM_OUTSIDE else Ending.BY_ITSELF
     worst = min((statuses or set()) - {"converged", "early_stopping"}, key=STATUSES.index, default="")
-    return Outcome(scores, of_training, trained - began, scored - trained, worst, losses), ending
+    if len(scores) < len(judge.scorers) or len(of_training) < len(judge.scorers) * judge.train_too:
+        losses, ending = None, Ending.BY_CHANCE
+    test_scores, train_scores = judge.filled(scores), judge.filled(of_training) if judge.train_too else {}
+    return Outcome(test_scores, train_scores, trained - began, scored - trained, worst, losses), ending
 
 
 def _statuses(machine: Any) -> set[str] | None:
@@ -255,13 +291,13 @@ def _statuses(machine: Any) -> set[str] | None:
     return {result.status for result in getattr(last, "results_", [last.result_])}
 
 
-def _warn_failed(judge: Judge) -> None:
-    """Once for every reason, which most folds share."""
+def _warn_failed(judge: Judge, what: str, category: type[Warning]) -> None:
+    """Once for every reason, which most folds share; scikit-learn has a category for fits alone."""
     reason, own = traceback.format_exc(limit=0).strip().splitlines()[-1], object()
-    if judge.failures.setdefault(reason, own) is not own:  # one step, also between threads
+    if judge.failures.setdefault(f"{what}: {reason}", own) is not own:  # one step, also between threads
         return
     warnings.warn(
-        f"A fit failed and its score is {judge.error_score}: {reason} To see where, give error_score='raise'.",
-        FitFailedWarning,
+        f"{what} failed and its score is {judge.error_score}: {reason} To see where, give error_score='raise'.",
+        category,
         stacklevel=caller_level(),
     )

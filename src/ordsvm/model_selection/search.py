@@ -33,7 +33,7 @@ from ordsvm.model_selection.grids import coarse_grid, fine_grid
 from ordsvm.model_selection.jobs import SearchJobs
 from ordsvm.model_selection.journal import Outcome
 from ordsvm.model_selection.methods import METHODS, Found, Judgement, exhaustive, halving, pruned, racing
-from ordsvm.model_selection.paths import Judge, Parameters, Scorer
+from ordsvm.model_selection.paths import Judge, Parameters, Scorer, own_score
 from ordsvm.model_selection.remarks import edges_of_grid, warn_of_edges, warn_of_limits
 from ordsvm.model_selection.results import Table, results_table
 
@@ -69,7 +69,7 @@ class OrdinalSearchCV(GridSearchCV):
     verbose : int, default=0
         Passed on to joblib.
     error_score : "raise" or float, default=nan
-        The score of a fit that fails.
+        The score where a fit or a scorer fails, of which there is a warning.
     return_train_score : bool, default=False
         Whether scores of the training samples are computed too.
     memory_limit : float, default=1000
@@ -232,8 +232,8 @@ class OrdinalSearchCV(GridSearchCV):
         groups : array-like of shape (n_samples,), default=None
             Groups of samples, for splitters that keep them together.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, in training and in scores. Of a pipeline the last step gets them; with
-            scikit-learn's metadata routing, the steps that request them.
+            Weights of the samples, in training and in scores; a fold that tests samples of weight 0 alone is an error.
+            Of a pipeline the last step gets them; with scikit-learn's metadata routing, the steps that request them.
         checkpoint : str, path-like, Checkpoint or None, default=None
             A folder that keeps the outcome of every fit, and long fits every minute: the same call goes on from there.
         **params : dict
@@ -264,7 +264,8 @@ class OrdinalSearchCV(GridSearchCV):
         with opened(checkpoint) as session:
             if session is not None:
                 session.require(self._identity(X, y, sample_weight, folds))
-            self._fit(X, y, sample_weight, folds, Judge(scorers, self.return_train_score, self.error_score), session)
+            judge = Judge(self._judged_by(scorers), self.return_train_score, self.error_score)
+            self._fit(X, y, sample_weight, folds, judge, session)
         return self
 
     def _fit(
@@ -368,6 +369,11 @@ class OrdinalSearchCV(GridSearchCV):
         if not isinstance(named, dict):
             named = {name: name for name in named}
         return {name: self._scorer(scoring) for name, scoring in named.items()}
+
+    def _judged_by(self, scorers: dict[str, Scorer]) -> dict[str, Scorer]:
+        """The scorers; of the one for None scikit-learn's does not tell whether it takes weights."""
+        given = self.scoring if isinstance(self.scoring, dict) else {"score": self.scoring}
+        return {name: own_score if given.get(name, "") is None else scorer for name, scorer in scorers.items()}
 
     def _scorer(self, scoring: Any) -> Scorer:
         return get_scorer(scoring) if isinstance(scoring, str) else check_scoring(self.estimator, scoring)

@@ -88,12 +88,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
         TableModel
             The fitted model.
         """
-        self.encoder_ = None if self.encoder is None else clone(self.encoder).fit(X)
+        encoder = None if self.encoder is None else clone(self.encoder).fit(X)
         given = {"sample_weight": sample_weight, "checkpoint": checkpoint}
         options = {name: value for name, value in given.items() if value is not None}
-        self.machine_ = clone(self.machine)
-        self.machine_.fit(self._first_features(X), y, **options)
-        self.about_ = {}
+        machine = clone(self.machine)
+        machine.fit(X if encoder is None else encoder.transform(X), y, **options)
+        self.encoder_, self.machine_, self.about_ = encoder, machine, {}
         return self
 
     @property
@@ -134,7 +134,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
             The features.
         """
         check_is_fitted(self)
-        return self._first_features(X) if self.encoder_ is not None else self._as_wide(X)
+        return self._as_wide(X) if self.encoder_ is None else self.encoder_.transform(X)
 
     def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the label of every row.
@@ -237,9 +237,6 @@ class TableModel(ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machine_")
-
-    def _first_features(self, X: Any) -> Any:
-        return X if self.encoder_ is None else self.encoder_.transform(X)
 
     def _as_wide(self, rows: Any) -> Any:
         """Rows of an svmlight file that happens to lack the last features; there must not be more than in training."""

@@ -285,6 +285,7 @@ class FeatureNewton:
         to stay below, and where C is large and the losses are near 0."""
         if self.norms is None or not np.isfinite(proof.gap):
             return proof
+        proof = replace(proof, gap=max(0.0, proof.gap))  # below 0 is rounding
         terms = np.sqrt(float(_sums_of_sizes(variables) ** 2 @ self.norms))
         shift = ROUNDINGS * np.finfo(float).eps * terms
         longest = float(np.sqrt(np.sum(coef**2)) + np.sqrt(2.0 * proof.gap))  # of Σβx

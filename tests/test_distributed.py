@@ -344,3 +344,14 @@ def test_a_lost_scheduler_is_named():
     finally:
         child.kill()
         child.communicate()
+
+
+@pytest.mark.parametrize("make", [on_dask.LinearSVOR, on_dask.NystroemMachine])
+def test_a_fit_that_fails_leaves_the_old_model(make, client):
+    X, y = ranked()
+    model = make().fit(chunks(X, 100, 100), chunks(y, 100, 100))
+    before, labels = vars(model).copy(), model.predict(X)
+    with pytest.raises(ValueError, match="weight"):
+        model.fit(chunks(X[:, :2], 100, 100), chunks(y, 100, 100), chunks(np.zeros(200), 100, 100))
+    assert vars(model) == before
+    np.testing.assert_array_equal(model.predict(X), labels)

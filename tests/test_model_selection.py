@@ -288,11 +288,11 @@ def test_scorers_that_fail(scoring, method):
         OrdinalSearchCV(SVOR(), grid, method=method, **options, error_score="raise").fit(X, Y)
 
 
-def test_a_race_without_the_losses_of_its_scorer():
-    race = OrdinalSearchCV(SVR(), {"C": [1.0, 3.0]}, method="racing", cv=3, refit=False)
-    with pytest.warns(UserWarning, match=r"The scorer 'score' failed and its score is nan: TypeError: .* lacks"):
-        race.fit(X, Y + 0.0)
-    assert np.isnan(race.cv_results_["mean_test_score"]).all()
+@pytest.mark.parametrize("method", ["exhaustive", "racing"])
+def test_a_scorer_of_other_models_ends_a_search(method):
+    search = OrdinalSearchCV(SVR(), {"C": [1.0, 3.0]}, method=method, cv=3, refit=False)
+    with pytest.raises(TypeError, match="which SVR lacks; use a fitted classifier"):
+        search.fit(X, Y + 0.0)
 
 
 def test_a_kernel_that_does_not_exist_fails_alone():

@@ -54,7 +54,8 @@ class Judge:
     failures: dict[str, object] = field(default_factory=dict)  # that a warning has named
 
     def scores(self, machine: Any, samples: FoldSamples, losses: list[float] | None = None) -> dict[str, float]:
-        """Those of the scorers that do not fail; there is a warning of the others, unless they raise.
+        """Those of the scorers that do not fail; there is a warning of the others, unless they raise or are no scorers of
+        such models.
 
         By the losses of the samples, where they are given; a scorer that wraps one of this package is called.
         """
@@ -67,8 +68,9 @@ class Judge:
             try:
                 weighted = _weight_for(scorer, samples.weight)
                 scores[name] = float(scorer(machine, samples.X, samples.y, **weighted))
-            except Exception:
-                if self.error_score == "raise":
+            except Exception as error:
+                wants_others = isinstance(error, TypeError) and isinstance(scorer, OrdinalScorer)
+                if self.error_score == "raise" or wants_others:  # no model of this kind is one for it
                     raise
                 _warn_failed(self, f"The scorer {name!r}", UserWarning)
         return scores

@@ -54,8 +54,8 @@ class Judge:
     failures: dict[str, object] = field(default_factory=dict)  # that a warning has named
 
     def scores(self, machine: Any, samples: FoldSamples, losses: list[float] | None = None) -> dict[str, float]:
-        """Those of the scorers that do not fail; there is a warning of the others, unless they raise or are no scorers of
-        such models.
+        """Those of the scorers that do not fail; there is a warning of the others, unless they raise or are for models of
+        another kind.
 
         By the losses of the samples, where they are given; a scorer that wraps one of this package is called.
         """

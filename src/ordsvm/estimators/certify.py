@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples, SampleWeight
@@ -23,7 +21,6 @@ from ordsvm.kernels import Precomputed
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.result import FitResult
-from ordsvm.solvers.linear.feature_task import ROUNDINGS
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.losses import certificate, weights
 
@@ -134,18 +131,7 @@ def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
             "on, row by row, and an unchanged model."
         )
     own = np.atleast_2d(model.coef_).T
-    proof = certificate(X, beta, loss, thresholds, bool(model.fit_intercept), model._biases(), own)
-    error = _rounding_of_gap(X, beta, own, proof)
-    return replace(proof, dual=proof.dual - error, gap=proof.gap + error)
-
-
-def _rounding_of_gap(X: Any, beta: Floats, coef: Floats, proof: Certificate) -> float:
-    """Of w = Σβx and of scores in the losses, whose roundings cancel as random numbers do, and of the objective."""
-    unit = ROUNDINGS * float(np.finfo(np.float64).eps)
-    squares = row_norms(X, squared=True) if sp.issparse(X) else np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    shift = unit * float(np.sqrt(np.abs(beta).sum(axis=1) ** 2 @ squares))
-    longest = float(np.sqrt(np.sum(coef**2)) + np.sqrt(2.0 * max(proof.gap, 0.0)))
-    return shift * (2.0 * longest + 0.5 * shift) + unit * proof.primal
+    return certificate(X, beta, loss, thresholds, bool(model.fit_intercept), model._biases(), own)
 
 
 def _rounding(X: Any, beta: Floats) -> float:

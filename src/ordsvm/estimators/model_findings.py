@@ -65,10 +65,15 @@ def one_rank(counts: RankCounts, machine: Any, saturation: Saturation | None, X:
 def _are_alike(X: Any) -> bool:
     """Whether all rows are the same; False for rows that are not in memory."""
     if sp.issparse(X):
-        low, high = (np.asarray(extreme.todense()) for extreme in (X.min(axis=0), X.max(axis=0)))
-        return bool((low == high).all())
-    starts = range(0, X.shape[0], ROWS_AT_ONCE)
-    return isinstance(X, np.ndarray) and all(bool((X[i : i + ROWS_AT_ONCE] == X[:1]).all()) for i in starts)
+        if X.format != "csr" or X.nnz != X.shape[0] * X.indptr[1] or np.any(np.diff(X.indptr) != X.indptr[1]):
+            return False
+        return all(_rows_are_alike(part.reshape(X.shape[0], -1)) for part in (X.indices, X.data))
+    return isinstance(X, np.ndarray) and _rows_are_alike(X)
+
+
+def _rows_are_alike(rows: NDArray[Any]) -> bool:
+    starts = range(0, len(rows), ROWS_AT_ONCE)
+    return all(bool((rows[i : i + ROWS_AT_ONCE] == rows[:1]).all()) for i in starts)
 
 
 def _remedy_of_one_rank(machine: Any, saturation: Saturation | None, is_rare: bool) -> str:

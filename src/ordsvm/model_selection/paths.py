@@ -54,8 +54,8 @@ class Judge:
     failures: dict[str, object] = field(default_factory=dict)  # that a warning has named
 
     def scores(self, machine: Any, samples: FoldSamples, losses: list[float] | None = None) -> dict[str, float]:
-        """Those of the scorers that do not fail; there is a warning of the others, unless they raise or are for models of
-        another kind.
+        """Those of the scorers that do not fail; there is a warning of the others, unless they raise or are for other
+        models.
 
         By the losses of the samples, where they are given; a scorer that wraps one of this package is called.
         """
@@ -72,7 +72,7 @@ class Judge:
                 wants_others = isinstance(error, TypeError) and isinstance(scorer, OrdinalScorer)
                 if self.error_score == "raise" or wants_others:  # no model of this kind is one for it
                     raise
-                _warn_failed(self, f"The scorer {name!r}", UserWarning)
+                _warn_failed(self, f"The scorer {name!r} failed and its score is {self.error_score}", UserWarning)
         return scores
 
     def filled(self, scores: dict[str, float]) -> dict[str, float]:
@@ -267,7 +267,7 @@ def _evaluated(
     except Exception as error:
         if judge.error_score == "raise":
             raise
-        _warn_failed(judge, "A fit", FitFailedWarning)
+        _warn_failed(judge, f"A fit failed and its score is {judge.error_score}", FitFailedWarning)
         failed = judge.filled({})
         ending = Ending.BY_CHANCE if isinstance(error, OSError | MemoryError) else Ending.BY_LIMITS
         return Outcome(failed, failed, time.perf_counter() - began, 0.0), ending
@@ -299,7 +299,7 @@ def _warn_failed(judge: Judge, what: str, category: type[Warning]) -> None:
     if judge.failures.setdefault(f"{what}: {reason}", own) is not own:  # one step, also between threads
         return
     warnings.warn(
-        f"{what} failed and its score is {judge.error_score}: {reason} To see where, give error_score='raise'.",
+        f"{what}: {reason} To see where, give error_score='raise'.",
         category,
         stacklevel=caller_level(),
     )

@@ -65,7 +65,7 @@ def one_rank(counts: RankCounts, machine: Any, saturation: Saturation | None, X:
 def _are_alike(X: Any) -> bool:
     """Whether all rows are the same; False for rows that are not in memory."""
     if sp.issparse(X):
-        if X.format != "csr" or X.nnz != X.shape[0] * X.indptr[1] or np.any(np.diff(X.indptr) != X.indptr[1]):
+        if X.format != "csr" or X.nnz != X.shape[0] * int(X.indptr[1]) or np.any(np.diff(X.indptr) != X.indptr[1]):
             return False
         return all(_rows_are_alike(part.reshape(X.shape[0], -1)) for part in (X.indices, X.data))
     return isinstance(X, np.ndarray) and _rows_are_alike(X)

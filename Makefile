@@ -164,8 +164,8 @@ format: $(VENV)/lint
 
 # Triton's kernels under compute-sanitizer, on a machine with a GPU; PYTHON has torch and the package.
 sanitize-gpu:
-	compute-sanitizer --tool memcheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
-	compute-sanitizer --tool racecheck --error-exitcode 1 $(PYTHON) -m pytest -q -m slow tests/test_fused.py -k "not fits"
+	for tool in memcheck racecheck; do compute-sanitizer --tool $$tool --error-exitcode 1 $(PYTHON) -m pytest -q -m slow \
+	  tests/test_fused.py tests/test_fused_stacks.py -k "not fits" || exit 1; done
 
 # The C++ core's own tests, without Python, under the sanitizers, with the hot loops of every instruction set that this
 # processor has, or those that SETS names.

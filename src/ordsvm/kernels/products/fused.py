@@ -271,6 +271,8 @@ class FusedGaussianProducts(GaussianProducts):
 
     def far(self, size: int) -> Array:
         is_near = (self._padded[:size].abs().amax(1) <= FAR * self._top) & (self._norm[:size] <= MOST_IN_SINGLE)
+        if 0.5 * self._top**2 > MOST_IN_SINGLE:  # forms of all rows are as coarse as those of the largest
+            is_near &= False
         if not self._by_differences and self._is_factored:
             is_near &= self._norm[:size] <= 2 * MOST_FACTORED
         return torch.nonzero(~is_near)[:, 0]

@@ -129,7 +129,7 @@ class TorchLibrary:
         (out.addmm_ if out.ndim == 2 else out.baddbmm_)(left, right, alpha=factor)
 
     def matmul(self, left: Array, right: Array, out: Array | None = None) -> Array:
-        return self._torch.bmm(left, right, out=out)  # the operator takes the host twice as long
+        return self._torch.bmm(left, right, out=out)  # `@` reshapes around it
 
     def product(self, left: Array, right: Array, out: Array | None = None) -> Array:
         return self._torch.mul(left, right, out=out)

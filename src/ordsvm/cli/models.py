@@ -60,12 +60,12 @@ def evaluation_rows(model: TableModel, table: Table, conditions: dict[str, str])
         note("The model was trained on these rows: on new ones it will be worse. Keep some back with --hold-out.")
     elif some.any():
         numbers = numbers[~some]
-        why = "training kept back" if _is_file_of(model, table) else "the model was not trained on"
+        why = "training kept back" if is_file_of(model, table) else "the model was not trained on"
         return table.take(numbers), f"the {len(numbers):,} rows of {table.name} that {why}", numbers
     return table.take(numbers), f"{len(numbers):,} rows of {table.name}", numbers
 
 
-def _is_file_of(model: TableModel, table: Table) -> bool:
+def is_file_of(model: TableModel, table: Table) -> bool:
     return model.about_.get("data_sha256") == table.fingerprint
 
 
@@ -74,7 +74,7 @@ def _were_trained_on(model: TableModel, table: Table) -> Flags | None:
     digests the model knows; None where that cannot be told."""
     about = model.about_
     kept = np.isin(np.arange(len(table)), np.asarray(about.get("held_out", []), dtype=np.int64))
-    is_same = _is_file_of(model, table)
+    is_same = is_file_of(model, table)
     if is_same and about.get("n_rows") == len(table) - np.count_nonzero(kept):
         return ~kept
     trained = np.asarray(about.get("trained_rows", []), dtype=np.uint64)

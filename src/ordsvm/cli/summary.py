@@ -33,8 +33,8 @@ def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str
     if hasattr(machine, "thresholds_"):
         summary |= {"thresholds": machine.thresholds_, "rank_rule": rank_rule_of(machine)}
     score = score_model(model)
-    if score.map is not None:
-        summary["calibration"] = {"method": score.map.method, "rank_changes_at": score.cuts}
+    if score.calibrated is not None:
+        summary["calibration"] = {"method": score.calibrated.method, "rank_changes_at": score.cuts}
     if held_out is not None:
         summary["held_out"] = {name: vars(estimate) for name, estimate in held_out.metrics.items()}
     return summary

@@ -60,7 +60,7 @@ def certify(
     Only α is the solver's: the hinges come from the labels, α is made feasible should it not be, the scores come from
     the kernel's formula in NumPy, in float64 for every sample, not from the core, and the objective is that of the
     model's own thresholds. The gap of a machine with a kernel includes an estimate of float64's rounding
-    (docs/rounding.md); that of a linear machine does not, which tells where C ‖x‖² is above 1e7 or so.
+    (docs/rounding.md); that of a linear machine does not, which tells where C ‖x‖² is large.
     It bounds the distance from the optimum if the kernel is positive semidefinite: with others a small gap is no proof.
     There is a `ConvergenceWarning` where α itself shows that the kernel is not; nothing else of that is checked.
 

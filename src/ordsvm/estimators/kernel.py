@@ -244,13 +244,13 @@ class KernelMachine(Machine):
         if len(task.problems) == 1 and task.problems[0].uses_all_samples():
             stays_there = control.last_resort is None and computes_on_device(solver)
             matrix = KernelMatrix.of(kernel, samples, float(self.cache_size), stays_there)
-            _look_at_values(kernel, matrix, task.order)
+            _look_at_values(kernel, samples, matrix, task.order)
             if keeper is None:  # small fits are faster without a list of problems
                 return Trained(kernel, [solve(task.problems[0], matrix, solver, control, starts[0])])
             one = partial(_solve_on, matrix, solver)
         else:
             shared = SharedMatrix.of(kernel, samples, float(self.cache_size), len(task.problems))
-            _look_at_values(kernel, shared.matrix, task.order)
+            _look_at_values(kernel, samples, shared.matrix, task.order)
             one = partial(shared.solve, solver)
             if self._goes_together(task, kernel, samples, control):
                 found = solve_together(task.problems, starts, shared, solver, control)
@@ -413,9 +413,9 @@ def _stacked(betas: Sequence[Floats]) -> Floats:
     return whole.reshape(len(betas), -1) if follow else np.array(betas)
 
 
-def _look_at_values(kernel: Kernel, matrix: KernelMatrix, order: Ints) -> None:
+def _look_at_values(kernel: Kernel, samples: Any, matrix: KernelMatrix, order: Ints) -> None:
     """Warns of a callable kernel with values k(x, x) below 0; a matrix has been looked at before."""
-    if isinstance(kernel, Custom) and not isinstance(matrix.source[1] if matrix.source else None, TensorRows):
+    if isinstance(kernel, Custom) and not isinstance(samples, TensorRows):
         warn_of_diagonal(matrix.rows.diagonal(), order)
 
 

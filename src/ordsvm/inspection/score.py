@@ -36,7 +36,7 @@ class Score:
     names      of the features
     columns    the features that every column of a table becomes, where an encoder has made them
     is_direct  whether rows are the features
-    map        from scores to probabilities, of a calibrated model: the middle of these is what it predicts
+    calibrated the model that makes probabilities of the score, if any: the middle of these is what it predicts
     """
 
     features: Callable[[Any], Any]
@@ -44,7 +44,7 @@ class Score:
     names: list[str]
     columns: dict[str, Ints] | None
     is_direct: bool
-    map: CalibratedOrdinal | None
+    calibrated: CalibratedOrdinal | None
 
     def __call__(self, rows: Any) -> Floats:
         return self.of_features(self.features(rows))
@@ -53,9 +53,11 @@ class Score:
     def cuts(self) -> Floats | None:
         """The scores at which the predicted label changes; None where there are none."""
         thresholds: Floats | None = getattr(self.machine, "thresholds_", None)
-        if self.map is None:
+        if self.calibrated is None:
             return thresholds
-        return self.map.map_.medians() + (0.0 if thresholds is None else float(np.median(thresholds)))  # as rank_score
+        return self.calibrated.map_.medians() + (
+            0.0 if thresholds is None else float(np.median(thresholds))
+        )  # as rank_score
 
     def of_features(self, features: Any) -> Floats:
         return score_of(self.machine, features)

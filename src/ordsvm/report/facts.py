@@ -160,7 +160,7 @@ def card(model: Any, machine: Any) -> dict[str, str]:
         facts["thresholds"] = ", ".join(f"{value:.4f}" for value in machine.thresholds_)
         facts["predicted rank"] = RANK_RULES[rank_rule_of(machine)]
     score = score_model(model)
-    if score.map is not None and score.cuts is not None:
+    if score.calibrated is not None and score.cuts is not None:
         cuts = ", ".join(f"{value:.4f}" for value in score.cuts)
         facts["predicted rank"] = f"the middle of the predicted probabilities, which changes at the scores {cuts}"
     if model.encoder_ is not None:

@@ -231,7 +231,7 @@ def auto(work: Work) -> Any:
 
     Milliseconds of whole fits by Block / by the other one (GCD for SVOR, else SMO) at tol = 1e-3 on two cores with
     AVX-512, γ = 0.5; `python -m benchmarks auto` has more data, where the choice takes at most 1.25 times what the best
-    would, and `hard-choice` works at large C that the rules were not made from, where it is 2.4 times at most:
+    would, and `hard-choice` works at large C that the rules were not made from, where it may take more:
 
                     n = 100      n = 400      n = 1500      n = 5000
         california_housing, 8 features, C = 1

@@ -16,7 +16,7 @@ on 16 cores with AVX-512 / by ProximalNewton on an H200, tol = 1e-3, gamma = 1 /
 Block's work is about hinges, of which these ranks have four a sample and two classes one. With this rule the place
 that is taken needs at most 1.2 times the seconds of the other one in the table (california, 10,000 samples, C = 1), and
 no GPU is waited for where the CPU would be done within 0.09 s. On another machine of this kind, whose host launches
-kernels more slowly, it is 1.36 times, in the same case (benchmarks/results/gpu.json). The number of features changes
+kernels more slowly, it is more, in the same case (benchmarks/results/gpu.json). The number of features changes
 neither side much, and the share of free samples, which does, is not known before.
 """
 

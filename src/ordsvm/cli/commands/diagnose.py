@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions, target_labels
+from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.findings import findings_list, plain
-from ordsvm.cli.models import load_model, rows_for
+from ordsvm.cli.models import is_file_of, labels_of, load_model, rows_for
 from ordsvm.cli.output import out, print_json
 from ordsvm.data.frames import TableModel, read
 from ordsvm.data.frames.reading import Table, matching
@@ -27,7 +27,7 @@ def diagnose(
     fitted = load_model(model)
     table, which = training_rows(fitted, read(data, format), conditions(where))
     rows = rows_for(fitted, table)
-    labels = table.labels if table.labels is not None else target_labels(table, fitted.target)
+    labels = labels_of(fitted, table)
     found = with_those_of_training(findings_about(fitted, rows, labels), fitted)
     if json:
         print_json({"rows": len(table), "findings": plain(found)})
@@ -42,7 +42,7 @@ def training_rows(model: TableModel, table: Table, chosen: dict[str, str]) -> tu
     """The rows that the model was trained on, where the data are the same, or all; and what they are, in words."""
     held_out = np.asarray(model.about_.get("held_out", []), dtype=np.int64)
     numbers = matching(table, chosen)
-    if model.about_.get("data_sha256") == table.fingerprint:
+    if is_file_of(model, table):
         numbers = np.setdiff1d(numbers, held_out)
     return table.take(numbers), f"{len(numbers):,} rows of {table.name}"
 

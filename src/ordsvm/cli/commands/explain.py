@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Seed
-from ordsvm.cli.models import load_model, rows_for
+from ordsvm.cli.models import is_file_of, load_model, rows_for
 from ordsvm.cli.output import out, print_json
 from ordsvm.data.frames import Table, TableModel, read
 from ordsvm.inspection import Explanation
@@ -120,7 +120,7 @@ def _case(model: TableModel, table: Table, case: Case) -> dict[str, Any]:
     """A support vector in words: its row where this is the file that the model was trained on, or else its cells."""
     found: dict[str, Any] = {"adds": case.contribution, "similarity": case.similarity}
     rows = model.about_.get("support_rows")
-    if rows is not None and model.about_.get("data_sha256") == table.fingerprint and case.vector < len(rows):
+    if rows is not None and is_file_of(model, table) and case.vector < len(rows):
         number = int(rows[case.vector])
         found["row"] = number + 1
         if table.labels is not None:

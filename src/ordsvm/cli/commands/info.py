@@ -40,9 +40,9 @@ def info(model: ModelFile, json: Json = False) -> None:
         rows["thresholds"] = np.array2string(machine.thresholds_, precision=4)
         rows["predicted rank"] = RANK_RULES[rank_rule_of(machine)]
     score = score_model(fitted)
-    if score.map is not None and score.cuts is not None:
+    if score.calibrated is not None and score.cuts is not None:
         cuts = np.array2string(score.cuts, precision=4)
-        rows["probabilities"] = f"a map of the score (CalibratedOrdinal, {score.map.method})"
+        rows["probabilities"] = f"a map of the score (CalibratedOrdinal, {score.calibrated.method})"
         rows["predicted rank"] = f"the middle of the probabilities, which changes at the scores {cuts}"
     if hasattr(machine, "support_"):
         rows["support vectors"] = f"{len(machine.support_):,}"

@@ -9,7 +9,7 @@ import typer
 
 from ordsvm.cli.data import Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.machines import inner_machine
-from ordsvm.cli.models import evaluation_rows, labels_of, load_model, rows_for, scores_of
+from ordsvm.cli.models import evaluation_rows, is_file_of, labels_of, load_model, rows_for, scores_of
 from ordsvm.cli.output import out, print_json
 from ordsvm.data.frames import Table, TableModel, read
 from ordsvm.files import replacing, require_writable
@@ -64,7 +64,7 @@ def _shown(model: TableModel, rows: Any) -> Any:
 def _training(model: TableModel, table: Table) -> Training | None:
     """The rows that the model was trained on, where this is their file and it is clear which they are."""
     held_out = np.asarray(model.about_.get("held_out", []), dtype=np.int64)
-    is_same = model.about_.get("data_sha256") == table.fingerprint
+    is_same = is_file_of(model, table)
     if not is_same or not len(held_out) or model.about_.get("n_rows") != len(table) - len(held_out):
         return None
     part = table.take(np.setdiff1d(np.arange(len(table)), held_out))

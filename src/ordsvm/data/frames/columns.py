@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ordsvm._typing import Floats
+from ordsvm.checks import caller_level
 from ordsvm.data.frames.reading import TableError, import_pandas, row_number
 
 MOST_ODD = 0.1  # share of cells that are no numbers in what may be a column of numbers
@@ -141,7 +142,8 @@ def learn_column(name: str, cells: Any, is_text: bool) -> Column:
             f"--text {name} if it is text, or --drop {name}."
         )
     if odd:
-        warnings.warn(f"{odd}. It is read as names: where it is to be numbers, leave such cells empty.", stacklevel=2)
+        remedy = "It is read as names: where it is to be numbers, leave such cells empty."
+        warnings.warn(f"{odd}. {remedy}", UserWarning, stacklevel=caller_level())
     return CategoryColumn.learn(name, cells)
 
 

@@ -6,6 +6,7 @@ many rows are alike, as those of a few categories are, other rows have the same 
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,7 @@ from numpy.typing import NDArray
 
 from ordsvm._typing import Flags, Ints
 
-SEED = 2007  # of the factors: files of models depend on it
-AT_ONCE = 4096  # rows of a dense array
+AT_ONCE = 4096  # rows
 LEAST_UNIQUE = 0.9  # share of digests that no other row has
 LEAST_FOUND = 0.5  # share of the rows of the training by which a file is known to hold them
 
@@ -23,11 +23,11 @@ Digests = NDArray[np.uint64]
 
 
 def row_digests(features: Any, codes: Ints) -> Digests:
-    """A number of 64 bits for every row: Σ factor·bits of its features and the number of its label. A feature of 0 adds
-    nothing: dense and sparse rows have the same digests."""
-    draws = np.random.default_rng(SEED).integers(0, 2**63, features.shape[1] + 1, dtype=np.uint64)
-    factors, of_label = 2 * draws[1:] + 1, 2 * draws[0] + 1
-    return _mixed(_sums(features, factors) + codes.astype(np.uint64) * of_label)
+    """BLAKE2b of every row, cut to 64 bits: the numbers and values of its features that are not 0, and its label's
+    number. Dense and sparse rows have the same digests."""
+    starts = range(0, features.shape[0], AT_ONCE)
+    parts = [_digests(features[i : i + AT_ONCE], codes[i : i + AT_ONCE]) for i in starts]
+    return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
 
 
 def known_rows(digests: Digests, trained: Digests) -> Flags | None:
@@ -43,24 +43,13 @@ def known_rows(digests: Digests, trained: Digests) -> Flags | None:
     return found if len(np.unique(trained)) >= LEAST_UNIQUE * len(trained) else None
 
 
-def _sums(features: Any, factors: Digests) -> Digests:
-    if not sp.issparse(features):
-        dense = np.asarray(features)
-        starts = range(0, len(dense), AT_ONCE)
-        return np.concatenate([(_bits(dense[i : i + AT_ONCE]) * factors).sum(1, dtype=np.uint64) for i in starts])
-    rows = sp.csr_array(features)
-    parts = _bits(rows.data) * factors[rows.indices]
-    ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(parts, dtype=np.uint64)])
-    return ends[rows.indptr[1:]] - ends[rows.indptr[:-1]]
-
-
-def _bits(values: Any) -> Digests:
-    """Of numbers in float64, of which −0 is 0."""
-    return (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)
-
-
-def _mixed(sums: Digests) -> Digests:
-    """So that no feature can be read from one."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        sums = (sums ^ (sums >> np.uint64(shift))) * np.uint64(factor)
-    return sums ^ (sums >> np.uint64(31))
+def _digests(features: Any, codes: Ints) -> Digests:
+    rows = sp.csr_array(features, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    indices, ends = rows.indices.astype(np.int64), rows.indptr.tolist()
+    digests = bytearray()
+    for code, begin, end in zip(codes.tolist(), ends[:-1], ends[1:], strict=True):
+        row = indices[begin:end].tobytes() + rows.data[begin:end].tobytes()
+        digests += blake2b(row, digest_size=8, salt=code.to_bytes(8, "little")).digest()
+    return np.frombuffer(bytes(digests), dtype="<u8").astype(np.uint64)

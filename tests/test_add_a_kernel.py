@@ -181,7 +181,7 @@ def test_the_package_with_the_new_kernel_fits(tmp_path):
     root.mkdir()
     for name in ("cpp", "src", "tests"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    for name in ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "LICENSES_OF_OTHERS"):
         shutil.copy(ROOT / name, root / name)
     assert follow(root) == len(steps())
     site = tmp_path / "site"

@@ -12,7 +12,6 @@ import numpy as np
 from benchmarks import drawing, text
 from benchmarks.results import Row, row
 from ordsvm.formulations.linear import npsvor
-from ordsvm.linear_problem import LaneTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, DCDRun, RankSamples
 
@@ -114,8 +113,7 @@ def _traces(name: str, seeds: tuple[int, ...], n: int | None) -> dict[str, list[
 
 def _trace(X: Any, y: np.ndarray, kind: Any, **options: Any) -> Trace:
     whole = npsvor(int(y.max()) + 1, 1.0, 1.0, 0.1)
-    columns = (whole.lower, whole.upper, whole.offset, whole.epsilon)
-    table = LaneTable(*(column[:, RANK : RANK + 1] for column in columns))
+    table = whole.columns(slice(RANK, RANK + 1))
     points: list[tuple[float, float, float]] = []
     control = Control(
         tol=1e-4,

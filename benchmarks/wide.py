@@ -136,7 +136,7 @@ def _systems(X: np.ndarray, y: np.ndarray) -> dict[str, Callable[[], None]]:
     newton = FeatureNewton(FeatureRows(RowsInMemory(X)), task, control, 0.0)
     blas = wide_core(X, task, control)
     blas.forms = True
-    n_thresholds, weights = made.table.cap.shape[1], np.zeros((1, X.shape[1]))
+    n_thresholds, weights = made.table.n_columns, np.zeros((1, X.shape[1]))
 
     def one_pass(core: Any) -> None:
         core.begin(weights, weights, np.zeros((2, n_thresholds)), np.array([[0.0, 1.0, 1.0, 1.0]]))

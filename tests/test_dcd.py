@@ -12,10 +12,9 @@ from benchmarks.datasets import DataMissing, svmlight
 from ordsvm import LinearNPSVOR, certify, formulations
 from ordsvm.formulations.linear import binary, npsvor, one_vs_rest
 from ordsvm.linear import DCD1, DCD2
-from ordsvm.linear_problem import LaneTable
 from ordsvm.problem import Treatment
 from ordsvm.solvers import Control, recorder
-from ordsvm.solvers.linear.solve import solve_lanes
+from ordsvm.solvers.linear.solve import solve_linear
 from tests.cases import N_RANKS, random_data
 from tests.oracle import dual_optimum
 from tests.process_cases import Program
@@ -34,7 +33,7 @@ def data(seed=0, n=40, **options):
 
 
 def solve(X, y, table=TABLE, solver=SOLVERS[2], control=TIGHT, **options):
-    return solve_lanes(X, y, table, solver=solver, control=control, **options)
+    return solve_linear(X, y, table, solver=solver, control=control, **options)
 
 
 def with_one(X):
@@ -87,7 +86,7 @@ def test_dcd2_takes_the_steps_of_its_twin(seed, shrinking, eps_s):
 def test_dcd2_leaves_samples_out_and_takes_them_back():
     X, y = data(1)
     _, sizes = dcd2(with_one(X), y, 1, C1, C2, EPSILON, 1e-4, 10_000, 0, True)
-    lane = LaneTable(*(column[:, 1:2] for column in (TABLE.lower, TABLE.upper, TABLE.offset, TABLE.epsilon)))
+    lane = TABLE.columns(slice(1, 2))
     history = solve(X, y, lane, DCD2(eps_s=1e-4), Control(tol=1.0, report_every=1)).result.history
     assert [progress.n_active for progress in history] == sizes[:-1]  # the end comes before the last look
     assert min(sizes) < len(y) // 2
@@ -286,7 +285,7 @@ def test_ranks_are_independent(solver):
     control = Control(tol=1.0, max_iter=7)
     whole = solve(X, y, solver=solver, control=control)
     lanes = [2, 0]
-    some = LaneTable(*(column[:, lanes] for column in (TABLE.lower, TABLE.upper, TABLE.offset, TABLE.epsilon)))
+    some = TABLE.columns(lanes)
     np.testing.assert_array_equal(solve(X, y, some, solver, control).beta.array(), whole.beta.array()[:, lanes])
     for n_threads in (2, 3, 9):
         threaded = solve(X, y, solver=solver, control=dataclasses.replace(control, n_threads=n_threads))
@@ -376,14 +375,14 @@ INTERRUPTED_CHILD = """
 import threading
 import numpy as np
 from ordsvm.linear import DCD1, DCD2
-from ordsvm.solvers.linear.solve import solve_lanes
+from ordsvm.solvers.linear.solve import solve_linear
 from ordsvm.formulations.linear import npsvor
 from ordsvm.solvers import Control
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(100_000, 30)), rng.integers(0, 4, 100_000).astype(np.int32)
 try:
     print("ready", flush=True)
-    solve_lanes(X, y, npsvor(4, 1.0, 1.0, 0.1), solver={solver}(eps_s=1e-9), control=Control(tol=1e-12, n_threads=2))
+    solve_linear(X, y, npsvor(4, 1.0, 1.0, 0.1), solver={solver}(eps_s=1e-9), control=Control(tol=1e-12, n_threads=2))
 except KeyboardInterrupt:
     print("interrupted", threading.active_count(), flush=True)
 """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ordsvm import LinearNPSVOR, LinearSVOR
-from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.label_table import LabelTable
 from ordsvm.solvers.linear.device_hinges import DeviceHinges
 from ordsvm.solvers.linear.feature_task import FeatureTask, feature_core
 from ordsvm.torch_library import torch_library
@@ -25,7 +25,7 @@ PASSES = [  # length, τ before, τ after and move of every step, and which vect
 
 def thresholds(random):
     cap = random.uniform(0.1, 2.0, (N_LABELS, N_COLUMNS)) * (random.random((N_LABELS, N_COLUMNS)) < 0.8)
-    return ThresholdTable(random.choice([-1.0, 1.0], cap.shape), cap)
+    return LabelTable.of_thresholds(random.choice([-1.0, 1.0], cap.shape), cap)
 
 
 def lanes(random, sides):
@@ -33,7 +33,7 @@ def lanes(random, sides):
     shape = (N_LABELS, N_COLUMNS)
     side, cap = random.choice(sides, shape), random.uniform(0.5, 2.0, shape)
     falls, rises = np.char.count(side, "f") > 0, np.char.count(side, "r") > 0
-    return LaneTable(-cap * rises, cap * falls, random.standard_normal(shape), random.uniform(0.0, 0.3, shape))
+    return LabelTable(-cap * rises, cap * falls, random.standard_normal(shape), random.uniform(0.0, 0.3, shape))
 
 
 TABLES = {
@@ -47,7 +47,7 @@ TABLES = {
 def random_task(make, squared, is_weighted, random):
     table, labels = make(random), random.integers(0, N_LABELS, N_ROWS).astype(np.int32)
     weight = random.uniform(0.1, 3.0, N_ROWS) * (random.random(N_ROWS) < 0.9) if is_weighted else None
-    targets = random.standard_normal(N_ROWS) if is_weighted and isinstance(table, LaneTable) else None
+    targets = random.standard_normal(N_ROWS) if is_weighted and not table.shared else None
     return FeatureTask(table, labels, weight, targets, intercept=False, squared=squared)
 
 
@@ -74,7 +74,7 @@ def step_of_both(core, device, direction, steps):
 def test_steps_of_the_core(make, squared, is_weighted):
     random = np.random.default_rng(0)
     task = random_task(make, squared, is_weighted, random)
-    n_vectors, n_thresholds = (1, N_COLUMNS) if task.has_thresholds else (N_COLUMNS, 0)
+    n_vectors, n_thresholds = (1, N_COLUMNS) if task.table.shared else (N_COLUMNS, 0)
     core, device = feature_core(task, 0, 1), DeviceHinges(torch_library("torch:cpu"), task)
     scores, shifts = random.standard_normal((n_vectors, N_ROWS)), random.standard_normal((1, n_thresholds))
     for steps, accepting in PASSES:
@@ -93,7 +93,7 @@ def test_steps_of_the_core(make, squared, is_weighted):
 
 def test_digits_next_to_the_cap_survive():
     """G of −1e12: α is 1e-12 away from a cap of 1e6, which its own digits could not tell."""
-    table = ThresholdTable(np.ones((1, 1)), np.full((1, 1), 1e6))
+    table = LabelTable.of_thresholds(np.ones((1, 1)), np.full((1, 1), 1e6))
     task = FeatureTask(table, np.zeros(1, dtype=np.int32))
     core, device = feature_core(task, 0, 1), DeviceHinges(torch_library("torch:cpu"), task)
     for steps in [(0.0, 1e-6, 1e-6, CENTRE), (1.0, 1e-6, 1e-7, NEWTON), (1.0, 1e-7, 1e-8, NEWTON)]:

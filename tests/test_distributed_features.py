@@ -16,7 +16,7 @@ from ordsvm.distributed.feature_shard import Pass, ShardSystem, total
 from ordsvm.distributed.shard import Job, Shard
 from ordsvm.distributed.shards import WorkerLost
 from ordsvm.formulations import linear as table
-from ordsvm.linear_problem import LaneTable
+from ordsvm.label_table import LabelTable
 from ordsvm.solvers.auto import LinearRows, Work, auto
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_task import FeatureTask
@@ -78,7 +78,7 @@ def assert_proof_is_of(newton, solution, X, y):
     """The result is about the dual variables as the shards have them."""
     rows, beta = newton.task.table, np.concatenate(newton.betas())
     loss = losses(rows, y, None, None, False)
-    proof = certificate(X, beta, loss, newton.task.has_thresholds, b=solution.intercept, coef=solution.coef)
+    proof = certificate(X, beta, loss, newton.task.table.shared, b=solution.intercept, coef=solution.coef)
     assert proof.dual == pytest.approx(solution.result.objective - solution.result.gap, rel=1e-12)
     assert proof.primal == pytest.approx(solution.result.objective, rel=1e-12)
 
@@ -115,10 +115,10 @@ def test_a_lost_worker_costs_a_round_and_changes_nothing(rows, when, monkeypatch
     assert_proof_is_of(newton, solution, X, y)
 
 
-def uneven(rows: LaneTable) -> LaneTable:
+def uneven(rows: LabelTable) -> LabelTable:
     """The first lane is done before the others."""
-    factor = np.where(np.arange(rows.n_lanes) == 0, 0.05, 1.0)
-    return LaneTable(rows.lower * factor, rows.upper * factor, rows.offset, rows.epsilon)
+    factor = np.where(np.arange(rows.n_columns) == 0, 0.05, 1.0)
+    return LabelTable(rows.lower * factor, rows.upper * factor, rows.offset, rows.epsilon)
 
 
 def rests(newton) -> bool:

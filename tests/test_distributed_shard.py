@@ -34,16 +34,16 @@ def duals(rows, y, seed: int = 0):
 def test_parts_and_proofs_of_shards_add_up_to_those_of_all_rows(rows):
     X, y = random_data(0, n=60)
     job = Job(rows, X.shape[1], precise=True, sigma=2.0)
-    beta, biases = duals(rows, y), np.linspace(-1, 1, job.n_variables)
+    beta, biases = duals(rows, y), np.linspace(-1, 1, job.table.n_columns)
     shards = halves(X, y)
     shared = Shared.of(biases, *(built(shard, job, 2.0 * beta[own]) for shard, own in shards))
-    coef, best = weights(X, beta, job.has_thresholds)
+    coef, best = weights(X, beta, job.table.shared)
     np.testing.assert_allclose(shared.coef, coef, rtol=1e-12)
-    np.testing.assert_allclose(-shared.sums if job.has_thresholds else shared.sums, best, rtol=1e-12)
+    np.testing.assert_allclose(-shared.sums if job.table.shared else shared.sums, best, rtol=1e-12)
     np.testing.assert_array_equal(shared.biases, biases)
     proofs = [prove(shard, job, 2.0 * beta[own], shared) for shard, own in shards]
     _, sums, square = shared.without_coef()
-    whole = certificate(X, beta, losses(rows, y, None, None, False), job.has_thresholds, b=biases)
+    whole = certificate(X, beta, losses(rows, y, None, None, False), job.table.shared, b=biases)
     assert 0.5 * (square + biases @ biases) + sum(proof.loss for proof in proofs) == pytest.approx(whole.primal)
     assert -0.5 * (square + sums @ sums) - sum(proof.linear for proof in proofs) == pytest.approx(whole.dual)
     assert max(proof.violation for proof in proofs) == pytest.approx(whole.violation)
@@ -61,19 +61,19 @@ def test_passes_solve_the_sub_problem_of_a_shard(rows, momentum):
 
     def shared(beta):
         parts = (built(shard, job, sigma * beta[own]), built(other, job, sigma * beta[others]))
-        return Shared.of(np.zeros(job.n_variables), *parts)
+        return Shared.of(np.zeros(job.table.n_columns), *parts)
 
     point = now + momentum * (now - before)
-    coef, _ = weights(X, point, job.has_thresholds)
-    biases = np.linspace(-0.2, 0.2, job.n_variables)
+    coef, _ = weights(X, point, job.table.shared)
+    biases = np.linspace(-0.2, 0.2, job.table.n_columns)
     step = Step(momentum, biases, point.sum(axis=0), passes=3000, seed=3)
     moved = descend(shard, job, step, sigma * now[own], sigma * before[own], shared(now), shared(before))
     change = moved.beta / sigma - point[own]
-    side = -1.0 if job.has_thresholds else 1.0
-    ahead = coef + sigma * weights(X[own], change, job.has_thresholds)[0]
+    side = -1.0 if job.table.shared else 1.0
+    ahead = coef + sigma * weights(X[own], change, job.table.shared)[0]
     inside = np.clip(point[own], *losses(rows, y[own], None, None, False).bounds())
     followed = side * biases + rho * sigma * (moved.beta / sigma - inside).sum(axis=0)
     loss = losses(rows, y[own], None, None, False)
     assert loss.violation(moved.beta / sigma, X[own] @ ahead + followed) < 1e-5
-    np.testing.assert_allclose(moved.part.coef, weights(X[own], moved.beta / sigma, job.has_thresholds)[0], rtol=1e-9)
+    np.testing.assert_allclose(moved.part.coef, weights(X[own], moved.beta / sigma, job.table.shared)[0], rtol=1e-9)
     assert total(moved.part, moved.part).coef == pytest.approx(2 * moved.part.coef)

@@ -139,8 +139,7 @@ def test_the_reference_agrees_in_every_number(model, squared, monkeypatch):
     X, y = data(model, seed=62)
     estimator = model(C=0.5, loss=loss_name(model, squared), solver="rank-dcd", **TIGHT)
     ours = clone(estimator).fit(X, y)
-    monkeypatch.setattr(linear_machine, "solve_lanes", reference.solve_lanes)
-    monkeypatch.setattr(linear_machine, "solve_thresholds", reference.solve_thresholds)
+    monkeypatch.setattr(linear_machine, "solve_linear", reference.solve_linear)
     theirs = clone(estimator).fit(X, y)
     assert theirs.result_.solver == "reference"
     assert_same_machine(ours, theirs, X)
@@ -430,8 +429,7 @@ def seen(monkeypatch):
 
         return call
 
-    monkeypatch.setattr(linear_machine, "solve_lanes", watched(linear_machine.solve_lanes))
-    monkeypatch.setattr(linear_machine, "solve_thresholds", watched(linear_machine.solve_thresholds))
+    monkeypatch.setattr(linear_machine, "solve_linear", watched(linear_machine.solve_linear))
     return calls
 
 

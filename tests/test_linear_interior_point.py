@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from ordsvm import LinearInteriorPoint, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, RowStore, certify
-from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.feature_task import FeatureRows, FeatureTask
 from ordsvm.solvers.linear.interior_point import FeatureNewton
 from ordsvm.solvers.linear.losses import certificate, losses
-from ordsvm.solvers.linear.solve import RowsInMemory, solve_lanes, solve_thresholds
+from ordsvm.solvers.linear.solve import RowsInMemory, solve_linear
 from tests.linear_cases import both_losses, every_machine, loss_name, optimum
 from tests.linear_cases import data as machine_data
 from tests.oracle import primal_optimum
@@ -32,9 +31,7 @@ from tests.test_rank_dcd import KINDS, LANES, data, random_lanes, random_thresho
 def solve(X, labels, table, *, targets=None, intercept=True, weight=None, squared=False, **options):
     control = Control(**({"tol": 1e-7, "max_iter": 100} | options))
     rest = {"weight": weight, "squared": squared, "solver": LinearInteriorPoint(), "control": control}
-    if isinstance(table, ThresholdTable):
-        return solve_thresholds(X, labels, table, **rest)
-    return solve_lanes(X, labels, table, targets=targets, intercept=intercept, **rest)
+    return solve_linear(X, labels, table, targets=targets, intercept=intercept, **rest)
 
 
 def tall(n: int = 3000, d: int = 6, n_ranks: int = 5, seed: int = 0):
@@ -62,7 +59,7 @@ def test_the_oracles_optimum(name, squared, weighted):
     assert result.objective == pytest.approx(value, rel=1e-6)
     assert result.objective - result.gap <= value * (1 + 1e-9)
     b = np.concatenate([optimum.b for optimum in optima])
-    np.testing.assert_allclose(solution.intercept, b if isinstance(table, ThresholdTable) else -b, atol=2e-3)
+    np.testing.assert_allclose(solution.intercept, b if table.shared else -b, atol=2e-3)
 
 
 @pytest.mark.parametrize("name", LANES)
@@ -99,7 +96,7 @@ def test_a_proof_is_what_numpy_makes_of_the_variables(name, squared, tol):
     """The core's dual has both hinges of a sample in a lane, NumPy's their difference: that proves more."""
     X, y, weight = data(seed=3)
     table, labels, targets = CASES[name][0](y)
-    thresholds = isinstance(table, ThresholdTable)
+    thresholds = table.shared
     solution = solve(X, labels, table, targets=targets, weight=weight, squared=squared, tol=tol)
     loss, result, beta = losses(table, labels, weight, targets, squared), solution.result, solution.beta.array()
     low, high = loss.bounds()
@@ -118,7 +115,7 @@ def test_any_number_of_lanes_and_thresholds(size, squared):
     rng = np.random.default_rng(size)
     for table in (random_lanes(rng, N_RANKS, size), random_thresholds(rng, N_RANKS, size)):
         solution = solve(X, y, table, weight=weight, squared=squared, tol=1e-5)
-        loss, thresholds = losses(table, y, weight, None, squared), isinstance(table, ThresholdTable)
+        loss, thresholds = losses(table, y, weight, None, squared), table.shared
         proof = certificate(X, solution.beta.array(), loss, thresholds, b=solution.intercept, coef=solution.coef)
         assert solution.result.status == "converged"
         assert proof.relative_gap <= 1e-5 * (1 + 1e-6)
@@ -178,7 +175,7 @@ def test_lanes_are_independent():
     table = random_lanes(np.random.default_rng(5), N_RANKS, 7)
     together = solve(X, y, table, weight=weight, tol=1e-10)
     for lane in (0, 6):
-        alone = LaneTable(*(np.ascontiguousarray(column[:, [lane]]) for column in vars(table).values()))
+        alone = table.columns([lane])
         solution = solve(X, y, alone, weight=weight, tol=1e-10)
         np.testing.assert_allclose(together.coef[:, [lane]], solution.coef, atol=1e-4)
 

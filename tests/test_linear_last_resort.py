@@ -18,7 +18,7 @@ from ordsvm.solvers.linear.dual_refinement import refined
 from ordsvm.solvers.linear.last_resort import Ways, solve_with_last_resort
 from ordsvm.solvers.linear.losses import losses, weights
 from ordsvm.solvers.linear.rank_dcd import RankDCD
-from ordsvm.solvers.linear.solve import solve_thresholds
+from ordsvm.solvers.linear.solve import solve_linear
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 from tests.cases import random_data
 from tests.linear_cases import both_losses, data, every_machine, loss_name
@@ -115,7 +115,7 @@ def test_callbacks_see_both_solvers():
     control = Control(tol=1e-6, callback=lambda progress: seen.append(progress.solver), report_every=1)
     table, labels = svor(3, 100.0), y.astype(np.int32)
     scaled = X * np.array([1e-3, 1.0, 1e3, 1e6])
-    solve_thresholds(scaled, labels, table, solver=RankDCD(), control=control, most_passes=20)
+    solve_linear(scaled, labels, table, solver=RankDCD(), control=control, most_passes=20)
     assert set(seen) == {"rank-dcd", "interior-point"}
 
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVC, LinearSVOR, RankDCD, certify
 from ordsvm.formulations.linear import regression, svor
 from ordsvm.solvers import Control
-from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
+from ordsvm.solvers.linear.solve import solve_linear
 from tests.cases import random_data
 from tests.linear_cases import (
     TIGHT,
@@ -181,8 +181,8 @@ def test_progress_tells_the_objective_also_before_the_first_proof(tol):
     how = {"solver": RankDCD(), "control": Control(tol=tol, max_iter=1000, report_every=1)}
     none, ranks = np.zeros(300, dtype=np.int32), np.digitize(score + 3, [-1.0, 0.0, 1.0]).astype(np.int32)
     for solution in (
-        solve_lanes(X, none, regression(1.0, 0.1), targets=8.0 + score, **how),
-        solve_thresholds(X, ranks, svor(4, 1.0), **how),
+        solve_linear(X, none, regression(1.0, 0.1), targets=8.0 + score, **how),
+        solve_linear(X, ranks, svor(4, 1.0), **how),
     ):
         result = solution.result
         assert result.history[-1].objective == pytest.approx(result.objective, rel=tol)

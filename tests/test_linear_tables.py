@@ -7,14 +7,13 @@ import scipy.sparse as sp
 from ordsvm import formulations
 from ordsvm.formulations import cost_matrix, cost_weights
 from ordsvm.formulations.linear import binary, npsvor, one_vs_rest, regression, svor
-from ordsvm.linear_problem import LaneTable, ThresholdTable
 from ordsvm.problem import Treatment
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.losses import certificate, losses
 from ordsvm.solvers.linear.solve import first_biases
 from tests.cases import N_RANKS, random_data, v_shaped_cost
 from tests.oracle import primal_optimum
-from tests.reference.linear import solve_lanes, solve_thresholds
+from tests.reference.linear import solve_linear
 
 C = 0.7
 COST_WEIGHT = cost_weights(v_shaped_cost(N_RANKS, seed=5))
@@ -80,9 +79,7 @@ def data(seed: int = 0, n: int = 24):
 
 def solve(X, labels, table, targets, weight, squared, intercept=True, tol=1e-8):
     control = Control(tol=tol)
-    if isinstance(table, ThresholdTable):
-        return solve_thresholds(X, labels, table, weight=weight, squared=squared, control=control)
-    return solve_lanes(
+    return solve_linear(
         X, labels, table, targets=targets, weight=weight, squared=squared, intercept=intercept, control=control
     )
 
@@ -98,7 +95,7 @@ def test_losses_are_those_of_the_formulation(name):
     problems = CASES[name][1](y, weight)
     rng = np.random.default_rng(1)
     loss = losses(table, labels, weight, targets, squared=False)
-    if isinstance(table, ThresholdTable):
+    if table.shared:
         score, b = 2 * rng.normal(size=len(y)), rng.normal(size=N_RANKS - 1)
         hinges = problems[0].hinges
         expected = np.sum(hinges.cap * np.maximum(0.0, -problems[0].slope(score, b)))
@@ -146,7 +143,7 @@ def test_the_reference_finds_the_oracles_optimum(name, squared, weighted):
     assert solution.result.objective == pytest.approx(optimum, rel=1e-6)
     assert solution.result.objective - solution.result.gap <= optimum * (1 + 1e-8)
     b = np.concatenate([optimum.b for optimum in optima])
-    np.testing.assert_allclose(solution.intercept, b if isinstance(table, ThresholdTable) else -b, atol=2e-3)
+    np.testing.assert_allclose(solution.intercept, b if table.shared else -b, atol=2e-3)
 
 
 @pytest.mark.parametrize("name", ["npsvor", "binary", "regression"])
@@ -166,7 +163,7 @@ def test_the_reference_without_an_intercept(name, squared):
 def test_any_feasible_variables_prove_bounds_of_the_optimum(name, squared):
     X, y, weight = data()
     table, labels, targets = CASES[name][0](y)
-    thresholds = isinstance(table, ThresholdTable)
+    thresholds = table.shared
     best = solve(X, labels, table, targets, weight, squared)
     loss = losses(table, labels, weight, targets, squared)
     rng = np.random.default_rng(3)
@@ -209,17 +206,17 @@ def test_tables_are_what_the_solvers_take(n_ranks):
         (regression(1.0, 0.1), (1, 1)),
         (svor(n_ranks, 1.0), (n_ranks, n_ranks - 1)),
     ):
-        for array in vars(table).values():
+        for array in (table.lower, table.upper, table.offset, table.epsilon):
             assert array.shape == shape
             assert array.dtype == np.float64
-        if isinstance(table, LaneTable):
+        if not table.shared:
             assert np.all((table.lower <= 0) & (table.upper >= 0) & (table.lower < table.upper))
 
 
 def test_two_ranks_of_svor_are_the_two_classes():
     ranks, classes = svor(2, C), binary(C)
-    np.testing.assert_array_equal(ranks.sign, classes.offset)
-    np.testing.assert_array_equal(ranks.cap, classes.upper - classes.lower)
+    np.testing.assert_array_equal(ranks.offset, classes.offset)
+    np.testing.assert_array_equal(ranks.widths(), classes.widths())
     lanes = one_vs_rest(2, C)  # the second lane is the one question, the first its negative
     np.testing.assert_array_equal(lanes.offset[:, 1:], classes.offset)
     np.testing.assert_array_equal(lanes.offset[:, :1], -classes.offset)

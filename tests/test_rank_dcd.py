@@ -8,11 +8,11 @@ import scipy.sparse as sp
 
 from ordsvm.data.rows import block_of
 from ordsvm.formulations.linear import binary, npsvor, one_vs_rest, regression, svor
-from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.label_table import LabelTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.losses import certificate, losses, weights
 from ordsvm.solvers.linear.rank_dcd import RankDCD
-from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
+from ordsvm.solvers.linear.solve import solve_linear
 from tests.cases import N_RANKS, random_data
 from tests.oracle import primal_optimum
 from tests.test_linear_tables import CASES, every_case, every_loss, penalised, without_intercept
@@ -36,9 +36,7 @@ def solve(X, labels, table, *, targets=None, intercept=True, start=None, weight=
     solver = RankDCD(**{name: options.pop(name) for name in ("rho", "parts", "seed") if name in options})
     control = Control(**({"tol": 1e-7, "max_iter": 20_000} | options))
     rest = {"weight": weight, "squared": squared, "solver": solver, "control": control, "start": start}
-    if isinstance(table, ThresholdTable):
-        return solve_thresholds(X, labels, table, **rest)
-    return solve_lanes(X, labels, table, targets=targets, intercept=intercept, **rest)
+    return solve_linear(X, labels, table, targets=targets, intercept=intercept, **rest)
 
 
 def variables(solution, loss):
@@ -46,10 +44,10 @@ def variables(solution, loss):
     return np.clip(solution.beta.array(), *loss.bounds())
 
 
-def random_lanes(rng, n_labels: int, n_lanes: int) -> LaneTable:
+def random_lanes(rng, n_labels: int, n_lanes: int) -> LabelTable:
     """Losses of all kinds: one-sided, two-sided, none."""
     cap, side = rng.uniform(0.1, 1.5, size=(n_labels, n_lanes)), rng.integers(4, size=(n_labels, n_lanes))
-    return LaneTable(
+    return LabelTable(
         lower=np.where((side == 0) | (side == 2), -cap, 0.0),
         upper=np.where((side == 1) | (side == 2), cap, 0.0),
         offset=rng.normal(size=cap.shape),
@@ -57,10 +55,12 @@ def random_lanes(rng, n_labels: int, n_lanes: int) -> LaneTable:
     )
 
 
-def random_thresholds(rng, n_labels: int, n_thresholds: int) -> ThresholdTable:
+def random_thresholds(rng, n_labels: int, n_thresholds: int) -> LabelTable:
     """Signs in no order, and some hinges missing."""
     shape = n_labels, n_thresholds
-    return ThresholdTable(rng.choice([-1.0, 1.0], size=shape), rng.uniform(0.1, 1.0, shape) * (rng.random(shape) < 0.8))
+    return LabelTable.of_thresholds(
+        rng.choice([-1.0, 1.0], size=shape), rng.uniform(0.1, 1.0, shape) * (rng.random(shape) < 0.8)
+    )
 
 
 # The optimum
@@ -82,7 +82,7 @@ def test_the_oracles_optimum(name, squared, weighted):
     assert result.objective == pytest.approx(optimum, rel=1e-6)
     assert result.objective - result.gap <= optimum * (1 + 1e-9)
     b = np.concatenate([optimum.b for optimum in optima])
-    np.testing.assert_allclose(solution.intercept, b if isinstance(table, ThresholdTable) else -b, atol=2e-3)
+    np.testing.assert_allclose(solution.intercept, b if table.shared else -b, atol=2e-3)
 
 
 @pytest.mark.parametrize("name", LANES)
@@ -120,7 +120,7 @@ def test_a_proof_is_what_numpy_makes_of_the_variables(name, squared, tol):
     """Weights in float32 for the first two tolerances: their errors are none of the proof's."""
     X, y, weight = data(seed=3)
     table, labels, targets = CASES[name][0](y)
-    thresholds = isinstance(table, ThresholdTable)
+    thresholds = table.shared
     solution = solve(X, labels, table, targets=targets, weight=weight, squared=squared, tol=tol)
     loss, result = losses(table, labels, weight, targets, squared), solution.result
     beta = variables(solution, loss)
@@ -142,7 +142,7 @@ def test_any_number_of_lanes_and_thresholds(size, squared):
     for table in (random_lanes(rng, N_RANKS, size), random_thresholds(rng, N_RANKS, size)):
         solution = solve(X, y, table, weight=weight, squared=squared, tol=1e-5)
         loss = losses(table, y, weight, None, squared)
-        thresholds = isinstance(table, ThresholdTable)
+        thresholds = table.shared
         proof = certificate(X, variables(solution, loss), loss, thresholds, b=solution.intercept)
         assert solution.result.status == "converged"
         assert proof.relative_gap <= 1e-5 * (1 + 1e-6)
@@ -155,7 +155,7 @@ def test_lanes_are_independent():
     table = random_lanes(np.random.default_rng(5), N_RANKS, 19)
     together = solve(X, y, table, weight=weight, tol=1e-10)
     for lane in (0, 8, 18):
-        alone = LaneTable(*(np.ascontiguousarray(column[:, [lane]]) for column in vars(table).values()))
+        alone = table.columns([lane])
         solution = solve(X, y, alone, weight=weight, tol=1e-10)
         np.testing.assert_allclose(together.coef[:, [lane]], solution.coef, atol=1e-4)
         np.testing.assert_allclose(together.intercept[[lane]], solution.intercept, atol=1e-4)
@@ -454,7 +454,7 @@ def test_options_out_of_range(option, values):
 def test_tables_that_no_solver_knows():
     one = np.ones((1, 1))
     with pytest.raises(ValueError, match="differ in C: give"):
-        LaneTable(-one, 2 * one, one, one)
+        LabelTable(-one, 2 * one, one, one)
     with pytest.raises(ValueError, match="exclude 0: give"):
-        LaneTable(one, 2 * one, one, one)
-    assert regression(3.0, 0.1).n_lanes == 1
+        LabelTable(one, 2 * one, one, one)
+    assert regression(3.0, 0.1).n_columns == 1

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from ordsvm import LinearInteriorPoint, LinearSVC, LinearSVOR, LinearSVR, certify
-from ordsvm.linear_problem import ThresholdTable
+from ordsvm.label_table import LabelTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.auto import LinearRows
 from ordsvm.solvers.linear import interior_point, wide_system
@@ -68,7 +68,7 @@ def test_weights_and_no_intercept(wide):
 @pytest.mark.parametrize("thresholds", [False, True])
 def test_sums_are_those_of_the_core(thresholds):
     X, y = machine_data(LinearSVOR, seed=5, n=300, n_features=7)
-    table = ThresholdTable(np.where(np.arange(4)[:, None] > np.arange(3), 1.0, -1.0), np.full((4, 3), 0.7))
+    table = LabelTable.of_thresholds(np.where(np.arange(4)[:, None] > np.arange(3), 1.0, -1.0), np.full((4, 3), 0.7))
     task = FeatureTask(table, y.astype(np.int32))
     if not thresholds:
         task = FeatureTask(LinearSVC()._formulate(X, LinearSVC()._check_target(y), None).table, y.astype(np.int32))

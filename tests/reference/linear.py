@@ -13,7 +13,7 @@ from ordsvm.solvers.linear.losses import certificate, losses, weights
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
 
-def solve_lanes(
+def solve_linear(
     X,
     labels,
     table,
@@ -26,7 +26,9 @@ def solve_lanes(
     control,
     start=None,
 ):
-    """Lanes are independent: a sample moves in all of them at once."""
+    """Lanes are independent: a sample moves in all of them at once. Thresholds share w."""
+    if table.shared:
+        return solve_thresholds(X, labels, table, weight, squared, control, start)
     X, loss = dense(X), losses(table, labels, weight, targets, squared)
     curvature = (X**2).sum(axis=1) + intercept
     beta = np.zeros_like(loss.lower) if start is None else start[0].copy()
@@ -43,8 +45,8 @@ def solve_lanes(
     return finished(X, beta, loss, False, intercept, control, sweep)
 
 
-def solve_thresholds(X, labels, table, *, weight=None, squared=False, solver=None, control, start=None):
-    """The thresholds share w: a sample moves at one after the other."""
+def solve_thresholds(X, labels, table, weight, squared, control, start):
+    """A sample moves at one threshold after the other."""
     X, loss = dense(X), losses(table, labels, weight, None, squared)
     curvature = (X**2).sum(axis=1) + 1.0
     beta = np.zeros_like(loss.lower) if start is None else start[0].copy()

@@ -72,7 +72,7 @@ class SystemOfShards:
 
     def beta(self) -> Floats:
         """None of them: they stay on the workers."""
-        return np.empty((0, self._job.n_variables))
+        return np.empty((0, self._job.table.n_columns))
 
     def betas(self, without: Sequence[int]) -> list[Future]:
         """The dual variables of every shard, 0 in some columns; of None where they were lost."""

@@ -172,4 +172,4 @@ def size(shard: Shard, job: Job) -> ShardSize:
 
 def zeros(shard: Shard, job: Job) -> NDArray[np.float32]:
     """Where training begins."""
-    return np.zeros((shard.n_samples, job.n_variables), dtype=np.float32)
+    return np.zeros((shard.n_samples, job.table.n_columns), dtype=np.float32)

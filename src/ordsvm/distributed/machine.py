@@ -30,7 +30,6 @@ from ordsvm.estimators.base import Fit, all_or_nothing
 from ordsvm.estimators.linear import LinearMachine, LinearTask, check_target, formulate
 from ordsvm.estimators.validation import check_seed, class_weights
 from ordsvm.labels import Ranks
-from ordsvm.linear_problem import ThresholdTable
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.linear.feature_task import FeatureTask
@@ -112,12 +111,12 @@ class DistributedMachine(LinearMachine):
     def _rows_on(self, n_shards: int, task: LinearTask, summaries: Sequence[Summary]) -> LinearRows:
         """What the rows are like, for "auto"."""
         n_samples, n_values = (sum(getattr(part, name) for part in summaries) for name in ("n_samples", "n_values"))
-        C = task.widths().max() * sum(part.weights.sum() for part in summaries) / n_samples
+        C = task.table.widths().max() * sum(part.weights.sum() for part in summaries) / n_samples
         return LinearRows(
             n_samples,
             summaries[0].n_features,
             n_values / n_samples,
-            n_vectors=1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes,
+            n_vectors=task.table.n_vectors,
             stiffness=float(C) * sum(part.squares for part in summaries) / n_samples,
             tol=self._tolerance(None),
             n_shards=n_shards,

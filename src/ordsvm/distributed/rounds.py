@@ -63,7 +63,9 @@ class Rounds:
 
     def run(self) -> tuple[str, State]:
         """How it ended, and where."""
-        state = before = self._built(list(map(self._zeros, range(len(self.shards)))), np.zeros(self.job.n_variables))
+        state = before = self._built(
+            list(map(self._zeros, range(len(self.shards)))), np.zeros(self.job.table.n_columns)
+        )
         while (status := self._end(state.proof)) is None:
             try:
                 after = self._round(state, before)
@@ -111,7 +113,7 @@ class Rounds:
         momentum, self._tau = float((self._tau - 1) / tau), tau
         biases = state.biases + momentum * (state.biases - before.biases)
         sums = state.sums + momentum * (state.sums - before.sums)
-        rho, aim = self.job.rho, -sums if self.job.has_thresholds else sums
+        rho, aim = self.job.rho, -sums if self.job.table.shared else sums
         seed = np.random.SeedSequence([int(self.solver.seed), self.n_rounds]).generate_state(1)
         return Step(momentum, biases + rho * (aim - biases), sums, int(self.solver.passes), int(seed[0]))
 
@@ -143,7 +145,7 @@ class Rounds:
             dual=float(dual),
             gap=max(0.0, float(primal - dual)),
             violation=max(proof.violation for proof in proofs),
-            thresholds=biases if self.job.has_thresholds else -biases,
+            thresholds=biases if self.job.table.shared else -biases,
         )
 
     def _results(self, futures: list[Future]) -> list[Any]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.data.rows import block_of
-from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.label_table import LabelTable
 from ordsvm.solvers.linear.rank_dcd import NoStop
 from ordsvm.solvers.linear.solve import SampleColumns, machine_of
 
@@ -31,7 +31,7 @@ Duals = NDArray[np.floating]  # σ'β, (n_samples, n_variables)
 class Job:
     """The part of the problem that is the same for all workers."""
 
-    table: LaneTable | ThresholdTable
+    table: LabelTable
     n_features: int
     intercept: bool = True
     squared: bool = False
@@ -39,20 +39,6 @@ class Job:
     sigma: float = 1.0  # the number of shards
     rho: float = 1.0  # the share of a step on β that its bias follows at once
     n_samples: int = 0  # of all shards
-
-    @property
-    def has_thresholds(self) -> bool:
-        return isinstance(self.table, ThresholdTable)
-
-    @property
-    def n_columns(self) -> int:
-        """Of the weights."""
-        return 1 if isinstance(self.table, ThresholdTable) else self.table.n_lanes
-
-    @property
-    def n_variables(self) -> int:
-        """Dual variables of a sample."""
-        return self.table.cap.shape[1] if isinstance(self.table, ThresholdTable) else self.table.n_lanes
 
     def machine(self, samples: SampleColumns, seed: int = 0) -> _core.Machine:
         options = _core.LinearOptions(
@@ -219,7 +205,7 @@ def _set_ahead(
         outside = np.flatnonzero(np.any(np.abs(back) > 1e-6 * np.abs(ahead), axis=1))  # others are only rounded
         if len(outside):
             sums += back[outside].sum(axis=0)
-            moves = back[outside].sum(axis=1, keepdims=True) if job.has_thresholds else back[outside]
+            moves = back[outside].sum(axis=1, keepdims=True) if job.table.shared else back[outside]
             coef += X[outside].T @ moves
         first += X.shape[0]
     return coef, sums
@@ -231,7 +217,7 @@ def _part(shard: Shard, job: Job, machine: _core.Machine, biases: Floats) -> Par
         machine.build(block, first)
     coef = machine.take_weights()
     coef /= job.sigma
-    sums = machine.variable_sums(shard.n_samples) / job.sigma if job.intercept else np.zeros(job.n_variables)
+    sums = machine.variable_sums(shard.n_samples) / job.sigma if job.intercept else np.zeros(job.table.n_columns)
     return Part(coef, sums, (machine.biases() - biases) / job.sigma)
 
 

@@ -28,7 +28,7 @@ def solution_of(
     """
     job, shared = rounds.job, rounds.shards.client.gather(state.shared)
     result = rounds.recorder.result(state.proof, rounds.counts(), np.empty(0), status)
-    none = DualVariables([np.empty((0, job.n_variables))])
+    none = DualVariables([np.empty((0, job.table.n_columns))])
     solution = LinearSolution(shared.coef, shared.biases, none, result)
     return with_duals(task, solution, rounds.shards, job, state.betas, blocks)
 
@@ -42,7 +42,7 @@ def with_duals(
     blocks: Sequence[Sequence[int]],
 ) -> tuple[LinearTask, LinearSolution]:
     """A solution with σ'β as the shards have it, unless that is too large or was lost."""
-    if 8 * job.n_samples * job.n_variables > DUAL_BYTES:
+    if 8 * job.n_samples * job.table.n_columns > DUAL_BYTES:
         return task, solution
     try:
         columns = shards.results(shards.each(_columns, betas))

@@ -18,7 +18,6 @@ from ordsvm.estimators.base import NO_PROOF
 from ordsvm.estimators.kernel import KernelMachine, KernelTask
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.kernels import Precomputed
-from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.result import FitResult
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
@@ -124,7 +123,7 @@ def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
 def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
     loss = model._losses_of(task)
     beta = np.clip(model._beta.array(), *loss.bounds())
-    thresholds = isinstance(task.table, ThresholdTable)
+    thresholds = task.table.shared
     coef, _ = weights(X, beta, thresholds)
     if not _belong_together(np.atleast_2d(model.coef_).T, coef, _rounding(X, beta), model.result_):
         raise ValueError(

@@ -31,7 +31,7 @@ from ordsvm.estimators.base import (
 from ordsvm.estimators.model_findings import RankCounts
 from ordsvm.estimators.saturation import ROWS_AT_ONCE, Saturation, of_rows
 from ordsvm.estimators.validation import check_magnitude, check_seed, training_samples
-from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.label_table import LabelTable
 from ordsvm.result import FitResult
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes, placed
 from ordsvm.solvers.control import Control
@@ -42,7 +42,7 @@ from ordsvm.solvers.linear.kept import solve_or_recall
 from ordsvm.solvers.linear.losses import Losses, losses
 from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.rank_dcd import RankDCD
-from ordsvm.solvers.linear.solve import solve_lanes, solve_thresholds
+from ordsvm.solvers.linear.solve import solve_linear
 from ordsvm.solvers.registry import check_linear_solver, with_seed
 from ordsvm.solvers.solution import LinearSolution
 
@@ -61,7 +61,7 @@ class LinearTask:
     classes: the labels that the table is about, for classifiers.
     """
 
-    table: LaneTable | ThresholdTable
+    table: LabelTable
     labels: Labels
     weight: Floats | None
     targets: Floats | None = None
@@ -74,15 +74,6 @@ class LinearTask:
     def fingerprint(self) -> str:
         columns = (self.labels, self.weight, self.targets, *vars(self.table).values())
         return fingerprint(*(column for column in columns if column is not None))
-
-    def widths(self) -> Floats:
-        """How far β may go for a sample of a label, in every lane or at every threshold."""
-        return self.table.cap if isinstance(self.table, ThresholdTable) else self.table.upper - self.table.lower
-
-    def bounds(self) -> Floats:
-        """How large |β| may be for a sample of a label, in every lane or at every threshold."""
-        table = self.table
-        return table.cap if isinstance(table, ThresholdTable) else np.maximum(-table.lower, table.upper)
 
 
 class LinearMachine(Machine):
@@ -179,13 +170,13 @@ class LinearMachine(Machine):
         return solver if self.device == "cpu" else placed(solver, self.device, LinearInteriorPoint)
 
     def _rows(self, X: Any, task: LinearTask) -> LinearRows:
-        n_vectors = 1 if isinstance(task.table, ThresholdTable) else task.table.n_lanes
+        n_vectors = task.table.n_vectors
         weight = 1.0 if task.weight is None else float(np.mean(task.weight))
-        C, tol = weight * float(task.widths().max()), self._tolerance(X)
+        C, tol = weight * float(task.table.widths().max()), self._tolerance(X)
         if not isinstance(X, RowStore):
             return LinearRows.of(X, n_vectors, C, tol)
         some, n = LinearRows.of(X.sample(), n_vectors, C, tol), X.n_samples
-        n_duals = task.widths().shape[1]
+        n_duals = task.table.n_columns
         return some._replace(n_samples=n, n_values=X.n_values / n, disk=X.n_bytes / n, n_duals=n_duals)
 
     def _check_training_data(self, X: Any) -> Any:
@@ -237,11 +228,8 @@ class LinearMachine(Machine):
             options["start"] = self._start(task)
         if (passes := most_passes(Work("linear", rows=rows))) is not None:
             options["most_passes"] = passes
-        if isinstance(task.table, ThresholdTable):
-            solve = partial(solve_thresholds, X, task.labels, task.table, **options)
-        else:
-            options |= {"targets": task.targets, "intercept": bool(self.fit_intercept)}
-            solve = partial(solve_lanes, X, task.labels, task.table, **options)
+        options |= {"targets": task.targets, "intercept": bool(self.fit_intercept)}
+        solve = partial(solve_linear, X, task.labels, task.table, **options)
         return solve_or_recall(keeper, solve)
 
     def _is_squared(self) -> bool:
@@ -249,7 +237,7 @@ class LinearMachine(Machine):
 
     def _start(self, task: LinearTask) -> tuple[Floats, Floats] | None:
         """With warm_start, the previous β, if it has the same shape, stretched to the new bounds; and b."""
-        beta, widths = getattr(self, "_beta", None), task.widths()
+        beta, widths = getattr(self, "_beta", None), task.table.widths()
         if not self.warm_start or beta is None:
             return None
         if beta.shape != (len(task.labels), widths.shape[1]) or self._widths.shape != widths.shape:
@@ -259,7 +247,7 @@ class LinearMachine(Machine):
 
     def _neighbour(self, task: LinearTask, n_features: int) -> Neighbour | None:
         """With warm_start, the previous weights, if samples are as many and the new bounds a multiple of the old."""
-        beta, widths = getattr(self, "_beta", None), task.widths()
+        beta, widths = getattr(self, "_beta", None), task.table.widths()
         if not self.warm_start or beta is None or not np.isfinite(self.result_.objective):
             return None
         coef, biases = np.atleast_2d(self.coef_), self._biases()
@@ -268,7 +256,7 @@ class LinearMachine(Machine):
         ratio = float(widths.max() / self._widths.max()) if self._widths.size else 0.0
         if self._widths.shape != widths.shape or not np.allclose(widths, ratio * self._widths, rtol=1e-9, atol=0.0):
             return None
-        if isinstance(task.table, ThresholdTable):
+        if task.table.shared:
             points = [Point(coef[0], biases)]
         else:
             rows = np.column_stack([coef, biases]) if self.fit_intercept else coef
@@ -288,7 +276,7 @@ class LinearMachine(Machine):
         self.result_ = solution.result
         self.n_iter_ = solution.result.n_iter
         self._beta = solution.beta
-        self._widths = fit.task.widths()
+        self._widths = fit.task.table.widths()
 
     def _rank_counts(self, fit: Fit, solution: LinearSolution) -> RankCounts | None:
         """By one more read of the rows, where these are in memory."""
@@ -315,7 +303,7 @@ class LinearMachine(Machine):
     def _saturation(self, task: LinearTask, brief: bool = False) -> Saturation | None:
         if self._is_squared() or self._beta.shape[0] != len(task.labels):
             return None
-        return of_rows(task.bounds(), task.labels, task.weight, self._beta, brief)
+        return of_rows(task.table.bounds(), task.labels, task.weight, self._beta, brief)
 
     # Predict
 

@@ -17,8 +17,8 @@ from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.threshold_model import require_cost_weights
 from ordsvm.estimators.validation import classes_that_count, sample_C, weighted_C, weights_or_none
 from ordsvm.formulations import cost_matrix, cost_weights, linear, svor
+from ordsvm.label_table import LabelTable
 from ordsvm.labels import Ranks, encode_labels
-from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import undetermined
 from ordsvm.result import Callback
 from ordsvm.solvers.registry import LinearSolverLike
@@ -194,7 +194,8 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         return self.thresholds_
 
 
-def _loose(table: ThresholdTable, present: Flags) -> Flags:
+def _loose(table: LabelTable, present: Flags) -> Flags:
     """Thresholds that samples hold on one side only."""
-    hinges = [(table.sign[held, k], table.cap[held, k]) for k, held in enumerate((table.cap > 0).T & present)]
+    cap = table.widths()
+    hinges = [(table.offset[held, k], cap[held, k]) for k, held in enumerate((cap > 0).T & present)]
     return undetermined([Levels(np.zeros_like(sign), sign, cap) for sign, cap in hinges], ordered=False)

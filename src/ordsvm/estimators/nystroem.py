@@ -19,7 +19,6 @@ from ordsvm.estimators.nystroem_error import LeftOut, NystroemError, ScaledDual,
 from ordsvm.estimators.validation import check_kernel_parameters, check_seed, kernel_by_parameters
 from ordsvm.kernels import Kernel, NystroemMap, Precomputed
 from ordsvm.kernels.nystroem import RULES, draw_landmarks
-from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.solvers.solution import LinearSolution
 
@@ -154,8 +153,8 @@ class NystroemFeatures(LinearMachine):
         return kernel.positive_semidefinite and float(fit.residuals.min()) >= -rounding
 
     def _scaled_dual(self, fit: NystroemFit, beta: Floats) -> ScaledDual:
-        has_thresholds = isinstance(fit.task.table, ThresholdTable)
-        return ScaledDual.of(fit.X, beta, self._losses_of(fit.task), has_thresholds, bool(self.fit_intercept))
+        loss, shared = self._losses_of(fit.task), fit.task.table.shared
+        return ScaledDual.of(fit.X, beta, loss, shared, bool(self.fit_intercept))
 
     def _left_out(self, fit: NystroemFit, beta: Floats) -> LeftOut:
         """β'Rβ, from so many rows of R."""
@@ -214,11 +213,11 @@ class NystroemFeatures(LinearMachine):
         product = float(np.sum(vectors * self._unexplained(fit, vectors, slice(None))))
         t, dual = self._scaled_dual(fit, beta).best(max(0.0, product))
         scores = t * self.kernel_.scores_in_numpy(fit.samples, fit.samples, vectors)
-        scores = scores + (-self._biases() if isinstance(fit.task.table, ThresholdTable) else self._biases())
+        scores = scores + (-self._biases() if fit.task.table.shared else self._biases())
         gap = max(0.0, proof.primal - dual)
         return Certificate(proof.primal, dual, gap, loss.violation(t * beta, scores), proof.thresholds)
 
 
 def _of_vectors(task: LinearTask, beta: Floats) -> Floats:
     """β of every weight vector: thresholds share one."""
-    return beta.sum(axis=1, keepdims=True) if isinstance(task.table, ThresholdTable) else beta
+    return beta.sum(axis=1, keepdims=True) if task.table.shared else beta

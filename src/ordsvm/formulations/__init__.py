@@ -4,7 +4,7 @@ Ranks are 0-based integers; threshold k lies between ranks k and k + 1. `C` is o
 (C × sample weight × class weight).
 """
 
-from ordsvm.formulations.linear import lane_table, threshold_table
+from ordsvm.formulations.linear import label_table
 from ordsvm.formulations.npsvor import npsvor
 from ordsvm.formulations.svc import svc, svc_pairs
 from ordsvm.formulations.svr import svr
@@ -23,7 +23,7 @@ __all__ = [
     "ThresholdFormulation",
     "cost_matrix",
     "cost_weights",
-    "lane_table",
+    "label_table",
     "npsvor",
     "redsvm",
     "shashua_levin",
@@ -33,5 +33,4 @@ __all__ = [
     "svorex",
     "svorim",
     "svr",
-    "threshold_table",
 ]

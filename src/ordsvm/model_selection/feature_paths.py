@@ -41,7 +41,7 @@ class Chain:
     @property
     def n_bytes(self) -> float:
         """Of α of a fit under way: twice, of both hinges where a sample has two."""
-        return 32.0 * len(self.fit.task.labels) * self.fit.task.widths().shape[1]
+        return 32.0 * len(self.fit.task.labels) * self.fit.task.table.n_columns
 
     def task(self, number: int) -> NestedTask:
         """On the rows of the fold of this number."""

@@ -14,7 +14,7 @@ from ordsvm._typing import Floats, Labels
 from ordsvm.checkpoint import State
 from ordsvm.checks import check_flag, check_number, check_seed_number, usable_threads
 from ordsvm.data.rows import block_of
-from ordsvm.linear_problem import LaneTable
+from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.losses import certificate, losses, weights
@@ -179,7 +179,7 @@ class DCD2:
 def solve_dcd(
     X: Any,
     labels: Labels,
-    table: LaneTable,
+    table: LabelTable,
     *,
     targets: Floats | None = None,
     weight: Floats | None = None,
@@ -207,7 +207,7 @@ class DCDRun:
     The core pauses whenever there is something to look at, so that nothing is read while it changes.
     """
 
-    def __init__(self, samples: RankSamples, table: LaneTable, solver: DCD1 | DCD2, control: Control) -> None:
+    def __init__(self, samples: RankSamples, table: LabelTable, solver: DCD1 | DCD2, control: Control) -> None:
         self.samples, self.control = samples, control
         self.recorder = Recorder(solver, control, partial(progress_line, unit="epochs"))
         self.eps = solver.eps_s
@@ -306,11 +306,11 @@ def _not_for(solver: DCD1 | DCD2) -> ValueError:
     )
 
 
-def _rank_problems(table: LaneTable, solver: DCD1 | DCD2) -> list[_core.RankProblem]:
-    return [_rank_problem(table, lane, solver) for lane in range(table.n_lanes)]
+def _rank_problems(table: LabelTable, solver: DCD1 | DCD2) -> list[_core.RankProblem]:
+    return [_rank_problem(table, lane, solver) for lane in range(table.n_columns)]
 
 
-def _rank_problem(table: LaneTable, lane: int, solver: DCD1 | DCD2) -> _core.RankProblem:
+def _rank_problem(table: LabelTable, lane: int, solver: DCD1 | DCD2) -> _core.RankProblem:
     """What a lane is in NPSVOR: which rank is its own, C1, C2 and epsilon. Other lanes are refused."""
     own = int(np.argmax(table.offset[:, lane] == 0))
     C1, epsilon = float(table.upper[own, lane]), float(table.epsilon[own, lane])

@@ -28,11 +28,11 @@ class DeviceHinges:
     def __init__(self, library: TorchLibrary, task: FeatureTask) -> None:
         self._library, self._squared = library, task.squared
         table = _table(task)
-        self.n_samples, self.n_columns = len(task.labels), task.n_columns
+        self.n_samples, self.n_columns = len(task.labels), task.table.n_columns
         self.n_hinges = table.shape[1]  # of a row
         self._has_two = self.n_hinges > self.n_columns
         columns = np.arange(self.n_hinges) % self.n_columns
-        self._vectors = 0 * columns if task.has_thresholds else columns
+        self._vectors = 0 * columns if task.table.shared else columns
         self._accepted = np.zeros(self._vectors.max() + 1, dtype=np.int64)  # which of the two α, by weight vector
         self._table = library.array(table)
         self._labels = library.kept(task.labels)

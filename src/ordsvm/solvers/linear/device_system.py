@@ -34,7 +34,7 @@ class DeviceSystem:
     """What `_core.FeatureSystem` does for a dense array in memory, but for the sums."""
 
     def __init__(self, library: TorchLibrary, X: Any, task: FeatureTask) -> None:
-        self.library, self.appends_one, self.n_thresholds = library, task.appends_one, task.n_thresholds
+        self.library, self.appends_one, self.n_thresholds = library, task.appends_one, task.table.n_thresholds
         self.n_samples, n_features = X.shape
         self.hinges = DeviceHinges(library, task)
         values = max(1, n_features + VALUES_OF_HINGE * self.hinges.n_hinges)
@@ -155,9 +155,9 @@ def system_on(library: TorchLibrary, source: Any, task: FeatureTask) -> Any:
     if not isinstance(source, RowsInMemory) or sp.issparse(source.X):
         raise ValueError(f"device={library.name!r} needs a dense array in memory: give X.toarray(), or device='cpu'.")
     n_features = source.X.shape[1]
-    if task.n_vectors * n_features**2 > MOST_NUMBERS:
+    if task.table.n_vectors * n_features**2 > MOST_NUMBERS:
         raise ValueError(
             f"device={library.name!r} is for systems of few features, and there are {n_features:,} for each of "
-            f"{task.n_vectors} weight vectors: give device='cpu'."
+            f"{task.table.n_vectors} weight vectors: give device='cpu'."
         )
     return DeviceSystem(library, source.X, task)

@@ -16,31 +16,27 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.label_table import LabelTable
 
 FIRST_RIDGE, LAST_RIDGE = 1e-13, 1e-3  # added to the diagonal of H, scaled to 1, where rounding makes it indefinite
 
 
-def hinge_columns(table: LaneTable | ThresholdTable) -> _core.HingeColumns:
+def hinge_columns(table: LabelTable) -> _core.HingeColumns:
     """The hinges of every column (a weight vector or a threshold) and label, as the core takes them."""
     return _core.HingeColumns(*hinge_tables(table))
 
 
-def hinge_tables(table: LaneTable | ThresholdTable) -> list[Floats]:
+def hinge_tables(table: LabelTable) -> list[Floats]:
     """Sign, offset and cap of first hinges, offset and cap of second ones: (n_columns, n_labels); cap 0: none."""
-    if isinstance(table, ThresholdTable):
-        none = np.zeros_like(table.cap)
-        arrays = (table.sign, np.ones_like(table.sign), table.cap, none, none)
-    else:
-        upper, lower = table.upper > 0, table.lower < 0
-        sign = np.where(upper, 1.0, -1.0)  # of the first hinge; a second one is below
-        arrays = (
-            sign,
-            sign * table.offset - table.epsilon,
-            np.where(upper, table.upper, -table.lower),
-            -table.offset - table.epsilon,
-            np.where(upper & lower, -table.lower, 0.0),
-        )
+    upper, lower = table.upper > 0, table.lower < 0
+    sign = np.where(upper, 1.0, -1.0)  # of the first hinge; a second one is below
+    arrays = (
+        sign,
+        sign * table.offset - table.epsilon,
+        table.bounds(),
+        -table.offset - table.epsilon,
+        np.where(upper & lower, -table.lower, 0.0),
+    )
     return [np.ascontiguousarray(array.T, dtype=np.float64) for array in arrays]
 
 

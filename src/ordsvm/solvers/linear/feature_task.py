@@ -10,7 +10,7 @@ import numpy as np
 from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.data.rows import RowSource
-from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.label_table import LabelTable
 from ordsvm.solvers.linear.feature_system import hinge_columns
 
 NOTHING = np.empty(0)
@@ -22,7 +22,7 @@ ROUNDINGS = 4.0  # of β, of a product and of sums, in which those of single ter
 class FeatureTask:
     """A table and the columns of the samples that it is about."""
 
-    table: LaneTable | ThresholdTable
+    table: LabelTable
     labels: np.ndarray
     weight: Floats | None = None
     targets: Floats | None = None
@@ -30,45 +30,25 @@ class FeatureTask:
     squared: bool = False
 
     @property
-    def has_thresholds(self) -> bool:
-        return isinstance(self.table, ThresholdTable)
-
-    @property
-    def n_thresholds(self) -> int:
-        return self.table.cap.shape[1] if isinstance(self.table, ThresholdTable) else 0
-
-    @property
-    def n_vectors(self) -> int:
-        return self.table.n_lanes if isinstance(self.table, LaneTable) else 1
-
-    @property
-    def n_columns(self) -> int:
-        """Weight vectors, or the thresholds of the only one."""
-        return self.n_thresholds or self.n_vectors
-
-    @property
     def appends_one(self) -> bool:
         """Whether rows get a 1, for an intercept."""
-        return self.intercept and not self.has_thresholds
+        return self.intercept and not self.table.shared
 
     def caps(self) -> Floats:
         """The sum of the caps of a weight vector."""
-        totals = np.bincount(self.labels, self.weight, self._cap().shape[0]) @ self._cap()
-        return np.array([totals.sum()]) if self.has_thresholds else totals
+        totals = np.bincount(self.labels, self.weight, self.table.n_labels) @ self.table.widths()
+        return np.array([totals.sum()]) if self.table.shared else totals
 
     def reach(self, biases: Floats) -> Floats:
         """The mean distance of margins from a constant score, by caps, of a weight vector: where τ starts."""
-        if isinstance(self.table, ThresholdTable):
+        if self.table.shared:
             return np.ones(1)
         distance = np.abs(self.table.offset - biases) + self.table.epsilon
         if self.targets is None:
-            of_labels = np.bincount(self.labels, self.weight, self.table.n_labels)[:, None] * self._cap()
+            of_labels = np.bincount(self.labels, self.weight, self.table.n_labels)[:, None] * self.table.widths()
             return _ratio((of_labels * distance).sum(axis=0), of_labels.sum(axis=0))
         weight = np.ones(len(self.targets)) if self.weight is None else self.weight
         return np.array([weight @ np.abs(self.targets - biases) / weight.sum()]) + self.table.epsilon.max()
-
-    def _cap(self) -> Floats:
-        return self.table.cap if isinstance(self.table, ThresholdTable) else self.table.upper - self.table.lower
 
 
 @dataclass(frozen=True)
@@ -89,7 +69,7 @@ def feature_core(task: FeatureTask, n_features: int, n_threads: int) -> _core.Fe
         NOTHING if task.weight is None else task.weight,
         NOTHING if task.targets is None else task.targets,
         n_features=n_features,
-        thresholds=task.has_thresholds,
+        thresholds=task.table.shared,
         intercept=task.appends_one,
         squared=task.squared,
         n_threads=n_threads,

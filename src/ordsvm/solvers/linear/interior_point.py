@@ -1,6 +1,6 @@
 """Interior point by features: linear machines on many rows of few features, to any gap, whatever C.
 
-Solves    lanes or thresholds (linear_problem.py), hinge and squared hinge, on rows in memory or in row blocks.
+Solves    lanes or thresholds (label_table.py), hinge and squared hinge, on rows in memory or in row blocks.
 Keeps     w and thresholds, and α of every hinge strictly within its bounds.
 Step      a pass over the rows moves w by Newton's direction and every α by its own share of it, as far as its bounds
           allow, and adds up the next system of (d + m)² numbers at the new point (cpp/linear/interior_point). So X is
@@ -138,7 +138,7 @@ class FeatureNewton:
 
     def _may_need_refinement(self, rows: FeatureRows) -> bool:
         """Whether C ‖x‖² is so large that the rounding of α keeps Σβx from the weights."""
-        if rows.norms is None or not can_be_refined(rows.X, max(1, self.task.n_thresholds)):
+        if rows.norms is None or not can_be_refined(rows.X, max(1, self.task.table.n_thresholds)):
             return False
         return float(self.task.caps().max()) * float(np.max(rows.norms, initial=0.0)) >= LARGE * self.source.n_samples
 
@@ -166,7 +166,7 @@ class FeatureNewton:
         if starts:
             self.paths = [Path(*start, caps) for start, caps in zip(starts, caps_of_all, strict=True)]
             return True
-        n_thresholds = len(biases) if self.task.has_thresholds else 0
+        n_thresholds = len(biases) if self.task.table.shared else 0
         for vector, (tau, caps) in enumerate(zip(reach, caps_of_all, strict=True)):
             weights = np.zeros(self.n_weights)
             weights[self.source.n_features :] = biases[vector] if self._one else 0.0
@@ -221,10 +221,10 @@ class FeatureNewton:
         task, paths = self.task, self.paths
         coef = np.stack([path.point.weights[: self.source.n_features] for path in paths], axis=1)
         biases = paths[0].point.thresholds
-        if not task.has_thresholds:
+        if not task.table.shared:
             biases = np.array([path.point.weights[-1] if self._one else 0.0 for path in paths])
         loss = losses(task.table, task.labels, task.weight, task.targets, task.squared)
-        found = refined(self.X, loss, (self.core.beta(), coef, biases), task.has_thresholds, task.intercept)
+        found = refined(self.X, loss, (self.core.beta(), coef, biases), task.table.shared, task.intercept)
         if self._with_rounding(found.proof, DualVariables([found.beta]), coef).relative_gap <= self.control.tol:
             self._refined = found
         return self._refined is not None
@@ -237,11 +237,11 @@ class FeatureNewton:
             dual=primal - abs(primal - dual),
             gap=abs(primal - dual),
             violation=max(path.violation for path in self.paths),
-            thresholds=biases if self.task.has_thresholds else 0.0 - biases,
+            thresholds=biases if self.task.table.shared else 0.0 - biases,
         )
 
     def _biases(self) -> Floats:
-        if self.task.has_thresholds:
+        if self.task.table.shared:
             return self.paths[0].best.thresholds
         return np.array([path.best.weights[-1] if self._one else 0.0 for path in self.paths])
 
@@ -276,7 +276,7 @@ class FeatureNewton:
         beta = self.core.beta()
         for vector, path in enumerate(self.paths):
             if path.dual < 0.0:
-                beta[:, slice(None) if self.task.has_thresholds else vector] = 0.0
+                beta[:, slice(None) if self.task.table.shared else vector] = 0.0
         return beta
 
     def _with_rounding(self, proof: Certificate, variables: DualVariables, coef: Floats) -> Certificate:
@@ -329,7 +329,7 @@ def solve_by_features(
 def wide_core(X: Any, task: FeatureTask, control: Control) -> Any:
     """A system that takes the place of the core's."""
     core = feature_core(replace(task, intercept=False), 0, control.n_threads)
-    return WideSystem(WideRows(X, task.appends_one), core, task.caps(), task.has_thresholds)
+    return WideSystem(WideRows(X, task.appends_one), core, task.caps(), task.table.shared)
 
 
 def _sums_of_sizes(variables: DualVariables) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ordsvm._typing import Floats, Labels
-from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
 
 TILE_VALUES = 2**18  # of float32 that become float64 at a time
@@ -27,7 +27,7 @@ TILE_VALUES = 2**18  # of float32 that become float64 at a time
 class Losses:
     """The loss of every sample in every lane, or at every threshold: arrays of shape (n_samples, n_lanes).
 
-    As `LaneTable` says, with the weights of the samples in the bounds. Squared, the distances are squared, and the
+    As `LabelTable` says, with the weights of the samples in the bounds. Squared, the distances are squared, and the
     bounds are caps of the loss only: β is bounded by 0 where a cap is 0.
     """
 
@@ -66,18 +66,9 @@ class Losses:
         return np.divide(beta, 2 * cap, out=np.zeros_like(beta), where=self.squared & (beta != 0))
 
 
-def losses(
-    table: LaneTable | ThresholdTable, labels: Labels, weight: Floats | None, targets: Floats | None, squared: bool
-) -> Losses:
+def losses(table: LabelTable, labels: Labels, weight: Floats | None, targets: Floats | None, squared: bool) -> Losses:
     """The rows of the table, one for every sample."""
     factor = np.ones((len(labels), 1)) if weight is None else weight[:, None]
-    if isinstance(table, ThresholdTable):
-        table = LaneTable(
-            lower=-table.cap * (table.sign < 0),
-            upper=table.cap * (table.sign > 0),
-            offset=table.sign,
-            epsilon=np.zeros_like(table.cap),
-        )
     offset = table.offset[labels] + (0.0 if targets is None else targets[:, None])
     return Losses(factor * table.lower[labels], factor * table.upper[labels], offset, table.epsilon[labels], squared)
 

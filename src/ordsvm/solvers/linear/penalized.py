@@ -1,6 +1,6 @@
 """SVOR and RedSVM with a linear kernel, by the solver of linear machines: one weight vector instead of kernel rows.
 
-All offsets are taken to be 1, and the hinges of samples of a rank to differ in C only: so `ThresholdTable` has them.
+All offsets are taken to be 1, and the hinges of samples of a rank to differ in C only: so a `LabelTable` has them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from ordsvm._typing import Floats, Ints
 from ordsvm.checkpoint import Keeper, State
 from ordsvm.kernels import Linear
-from ordsvm.linear_problem import ThresholdTable
+from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate, Hinges, Problem
 from ordsvm.result import FitResult
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.rank_dcd import RankDCD
-from ordsvm.solvers.linear.solve import solve_thresholds
+from ordsvm.solvers.linear.solve import solve_linear
 from ordsvm.solvers.recorder import continued, facts_of, result_of
 from ordsvm.solvers.solution import LinearSolution, Solution
 
@@ -49,7 +49,7 @@ def solve_penalized(
     labels, results = codes.astype(np.int32), kept.results
     current = replace(_finer(control, results, kept.tol, 0.0), keeper=kept.keeper(kept.tol))
     while True:
-        found = solve_thresholds(X, labels, table, weight=weight, solver=solver, control=current, start=begun)
+        found = solve_linear(X, labels, table, weight=weight, solver=solver, control=current, start=begun)
         results.append(found.result)
         alpha, proof = _proof(problem, found, X)
         is_solved = max(proof.violation, proof.relative_gap) <= control.tol
@@ -109,7 +109,7 @@ def _finer(control: Control, results: list[FitResult], tol: float, spent: float)
     )
 
 
-def _table(problem: Problem, codes: Ints) -> tuple[ThresholdTable, Floats]:
+def _table(problem: Problem, codes: Ints) -> tuple[LabelTable, Floats]:
     """Signs and caps of a rank, as its sample with the largest C has them, and the C of samples as a share of that."""
     shape = problem.n_samples, problem.n_thresholds
     hinges, sign, cap = problem.hinges, -np.ones(shape), np.zeros(shape)
@@ -120,7 +120,7 @@ def _table(problem: Problem, codes: Ints) -> tuple[ThresholdTable, Floats]:
     ranks = np.unique(codes)
     model = np.zeros(int(codes.max()) + 1, dtype=np.int64)
     model[ranks] = ascending[np.searchsorted(codes[ascending], ranks, side="right") - 1]
-    return ThresholdTable(sign[model], cap[model]), C / np.maximum(C[model[codes]], np.finfo(float).tiny)
+    return LabelTable.of_thresholds(sign[model], cap[model]), C / np.maximum(C[model[codes]], np.finfo(float).tiny)
 
 
 def _signed(problem: Problem, alpha: Floats) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.data.rows import RowsInMemory, RowSource
-from ordsvm.linear_problem import LaneTable, ThresholdTable
+from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
@@ -36,10 +36,10 @@ class SampleColumns:
     targets: Floats | None = None
 
 
-def solve_lanes(
+def solve_linear(
     X: Any,
     labels: np.ndarray,
-    table: LaneTable,
+    table: LabelTable,
     *,
     targets: Floats | None = None,
     weight: Floats | None = None,
@@ -50,8 +50,9 @@ def solve_lanes(
     start: Start | Neighbour | None = None,
     most_passes: int | None = None,
 ) -> LinearSolution:
-    """Independent weight vectors over the same rows. X: CSR, a C-ordered array, or, but for DCD, a `RowSource`.
+    """Solve the problem of a table. X: CSR, a C-ordered array, or, but for DCD, a `RowSource`.
 
+    intercept: of lanes; shared columns have thresholds.
     start: a `Neighbour` for the interior-point method.
     most_passes: of RankDCD, before the interior-point method goes on; None: it goes on itself.
     """
@@ -69,23 +70,6 @@ def solve_lanes(
         )
     task = FeatureTask(table, labels, weight, targets, intercept, squared)
     return _solve(X, task, solver, control, start, most_passes)
-
-
-def solve_thresholds(
-    X: Any,
-    labels: np.ndarray,
-    table: ThresholdTable,
-    *,
-    weight: Floats | None = None,
-    squared: bool = False,
-    solver: RankDCD | LinearInteriorPoint,
-    control: Control,
-    start: Start | Neighbour | None = None,
-    most_passes: int | None = None,
-) -> LinearSolution:
-    """One weight vector and penalised thresholds. X: CSR, a C-ordered array, or a `RowSource`; `most_passes`: as in
-    `solve_lanes`."""
-    return _solve(X, FeatureTask(table, labels, weight, squared=squared), solver, control, start, most_passes)
 
 
 def _solve(
@@ -115,10 +99,10 @@ def _solve(
         reach = reach_of(task.table, task.labels, task.weight)
 
         def make(solver: RankDCD, precise: bool) -> _core.Machine:
-            rho, intercept = solver.rho_for(norms, reach), task.intercept or task.has_thresholds
+            rho, intercept = solver.rho_for(norms, reach), task.intercept or task.table.shared
             options = _options(solver, control, rho, intercept, task.squared, precise)
             machine = machine_of(task.table, samples, options)
-            if isinstance(task.table, LaneTable):
+            if not task.table.shared:
                 machine.set_biases(first_biases(task.table, task.labels, task.weight, task.targets))
             return machine
 
@@ -155,37 +139,34 @@ def _options(
     )
 
 
-def machine_of(
-    table: LaneTable | ThresholdTable, samples: SampleColumns, options: _core.LinearOptions
-) -> _core.Machine:
+def machine_of(table: LabelTable, samples: SampleColumns, options: _core.LinearOptions) -> _core.Machine:
     weight = NOTHING if samples.weight is None else samples.weight
     rows = (samples.norms, samples.n_features, options)
-    if isinstance(table, ThresholdTable):
-        return _core.threshold_machine(table.sign, table.cap, samples.labels, weight, *rows)
+    if table.shared:
+        return _core.threshold_machine(table.offset, table.widths(), samples.labels, weight, *rows)
     bounds = (table.lower, table.upper, table.offset, table.epsilon)
     targets = NOTHING if samples.targets is None else samples.targets
     return _core.lane_machine(*bounds, samples.labels, weight, targets, *rows)
 
 
-def reach_of(table: LaneTable | ThresholdTable, labels: np.ndarray, weight: Floats | None) -> float:
+def reach_of(table: LabelTable, labels: np.ndarray, weight: Floats | None) -> float:
     """How large the sum of β over the samples can be, in a lane or at a threshold; the mean over these."""
-    cap = table.cap if isinstance(table, ThresholdTable) else np.maximum(-table.lower, table.upper)
-    return float(np.mean(np.bincount(labels, weight, len(cap)) @ cap))
+    return float(np.mean(np.bincount(labels, weight, table.n_labels) @ table.bounds()))
 
 
-def first_biases(table: LaneTable, labels: np.ndarray, weight: Floats | None, targets: Floats | None) -> Floats:
+def first_biases(table: LabelTable, labels: np.ndarray, weight: Floats | None, targets: Floats | None) -> Floats:
     """A constant score for every lane, to start from: the median of the offsets, weighted by C.
 
     In the end a bias is the sum of β, so it starts no further out than that can be.
     """
-    weights = np.maximum(-table.lower, table.upper) * np.bincount(labels, weight, table.n_labels)[:, None]
+    weights = table.bounds() * np.bincount(labels, weight, table.n_labels)[:, None]
     if targets is None:
         order = np.argsort(table.offset, axis=0)
         below = np.cumsum(np.take_along_axis(weights, order, 0), axis=0)
         middle = np.argmax(below >= 0.5 * below[-1], axis=0)
         biases = np.take_along_axis(table.offset, np.take_along_axis(order, middle[None], 0), 0)[0]
     else:
-        biases = np.full(table.n_lanes, np.median(targets if weight is None else targets[weight > 0]))
+        biases = np.full(table.n_columns, np.median(targets if weight is None else targets[weight > 0]))
     reach = weights.sum(axis=0)
     return np.clip(biases, -reach, reach)
 
@@ -198,11 +179,11 @@ def _are_within(epsilon: Floats, targets: Floats, weight: Floats | None) -> bool
 
 def start_of(task: FeatureTask) -> Floats:
     """Intercepts or thresholds that the interior-point method starts from."""
-    if isinstance(task.table, ThresholdTable):
-        return np.zeros(task.table.cap.shape[1])
     targets = task.targets
+    if task.table.shared:
+        return np.zeros(task.table.n_columns)
     if targets is None or not task.intercept or _are_within(task.table.epsilon, targets, task.weight):
-        return np.zeros(task.table.n_lanes)
+        return np.zeros(task.table.n_columns)
     return first_biases(task.table, task.labels, task.weight, task.targets)
 
 

@@ -224,12 +224,12 @@ def test_two_ranks_of_svor_are_the_two_classes():
 
 def test_absolute_cost_is_no_cost():
     plain, priced = svor(5, C), svor(5, C, cost_weights(cost_matrix("absolute", 5)))
-    np.testing.assert_array_equal(plain.cap, priced.cap)
+    np.testing.assert_array_equal(plain.widths(), priced.widths())
 
 
 def test_a_hinge_without_weight_has_a_sign_too():
     """Zero-one cost has weights at adjacent thresholds only."""
-    np.testing.assert_array_equal(svor(5, C, cost_weights(cost_matrix("zero-one", 5))).sign, svor(5, C).sign)
+    np.testing.assert_array_equal(svor(5, C, cost_weights(cost_matrix("zero-one", 5))).offset, svor(5, C).offset)
 
 
 @pytest.mark.parametrize("table", [regression(C, 0.0), npsvor(3, C, C, 0.0)], ids=["regression", "npsvor"])

@@ -72,8 +72,12 @@ class LinearTask:
         return replace(self, table=self.table.times(factor))
 
     def fingerprint(self) -> str:
-        columns = (self.labels, self.weight, self.targets, *vars(self.table).values())
-        return fingerprint(*(column for column in columns if column is not None))
+        """Return a digest of all numbers; of thresholds these are signs and caps, as stored models have it."""
+        table = self.table
+        lanes = (table.lower, table.upper, table.offset, table.epsilon)
+        columns = (table.offset, table.widths()) if table.shared else lanes
+        given = (column for column in (self.labels, self.weight, self.targets) if column is not None)
+        return fingerprint(*given, *columns)
 
 
 class LinearMachine(Machine):

@@ -53,9 +53,7 @@ from tests.reference import linear as reference
 
 # scikit-learn's own checks
 
-ONE_SCORE = (
-    "decision_function is one score a sample, to be compared with thresholds_: not a column a class, not cut at 0"
-)
+ONE_SCORE = "decision_function is one score a sample, to be compared with thresholds_: not a column a class"
 LOOSE = "tol=0.01 is coarser than the comparison"
 
 

@@ -29,10 +29,14 @@ _HOW_TO_ORDER = "pass categories=[...], lowest first, or an ordered pandas Categ
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """The labels from lowest to highest, and where each sample stands: `classes[codes]` is y again."""
+    """The labels from lowest to highest, and where each sample stands: `classes[codes]` is y again.
+
+    are_listed: True if `categories` or an ordered dtype names all labels there are, seen in y or not.
+    """
 
     classes: NDArray[Any]
     codes: Ints
+    are_listed: bool = False
 
 
 def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordinal regression") -> Ranks:
@@ -54,7 +58,7 @@ def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordi
     classes = category_array(categories)
     codes = rank_codes(labels, classes)
     _require_two_classes(classes[np.unique(codes)], estimator_name)
-    return Ranks(classes, codes)
+    return Ranks(classes, codes, are_listed=True)
 
 
 def encode_classes(y: Any, *, estimator_name: str = "Classification") -> Ranks:

@@ -24,9 +24,11 @@ from ordsvm import (
     SVOR,
     SVOREX,
     SVORIM,
+    SVR,
     CalibratedOrdinal,
     LinearNPSVOR,
     LinearSVOR,
+    NystroemNPSVOR,
     NystroemSVOR,
     OrdinalSearchCV,
     RedSVM,
@@ -252,3 +254,34 @@ def test_score_is_documented_accuracy_and_takes_weights():
         assert model.score(X, Y, weight) == pytest.approx(np.average(model.predict(X) == Y, weights=weight))
         assert "ordsvm.metrics.mae_scorer" in model.score.__doc__
         assert "sample_weight" in kind.set_score_request.__doc__
+
+
+# Computed attributes
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (SVC(kernel="linear"), "coef_"),
+        (SVR(kernel="linear"), "coef_"),
+        (SVOR(kernel="linear"), "coef_"),
+        (NPSVOR(kernel="linear"), "coef_"),
+        (NystroemSVOR(), "dual_coef_"),
+        (NystroemNPSVOR(), "dual_coef_"),
+    ],
+    ids=repr,
+)
+def test_writing_to_a_computed_array_is_an_error(model, name):
+    """It was lost: every access makes a new array."""
+    X, y = random_data(3, n=40)
+    found = getattr(model.fit(X, y), name)
+    with pytest.raises(ValueError, match="read-only"):
+        found[(0,) * found.ndim] = 1.0
+    with pytest.raises(AttributeError):
+        setattr(model, name, found)
+
+
+def test_names_of_a_tables_columns_are_read_only():
+    encoder = TableEncoder().fit(pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]}))
+    with pytest.raises(ValueError, match="read-only"):
+        encoder.feature_names_in_[0] = "c"

@@ -44,24 +44,6 @@ def rank_rule_of(model: Any) -> RankRule:
     return getattr(model, "rank_rule_", "first")
 
 
-class Cuts(NamedTuple):
-    """The scores of a model and where they are cut: `intercept` is added to f, and `thresholds` cut the sum."""
-
-    thresholds: Floats
-    intercept: Floats
-
-
-def public_cuts(thresholds: Floats) -> Cuts:
-    """Return `thresholds_` and `intercept_` of a model whose thresholds on f are these.
-
-    The score of two ranks is cut at 0, as scikit-learn's tools expect of two classes: its threshold b becomes the
-    intercept −b. Ranks stay the same in every bit, as f > b where f − b > 0. For more ranks the intercept is 0.
-    """
-    if len(thresholds) == 1:
-        return Cuts(np.zeros(1), 0.0 - thresholds)
-    return Cuts(thresholds, np.zeros(1))
-
-
 def intercept_of(model: Any) -> Floats:
     """Return what a fitted model adds to f. Models of before `intercept_` keep their scores: it is 0."""
     return getattr(model, "intercept_", np.zeros(1))

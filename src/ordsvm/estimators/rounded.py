@@ -13,8 +13,9 @@ from ordsvm._typing import Categories, CheckpointPath, Samples, SampleWeight
 from ordsvm.conventions import NoProbabilities, linked, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.devices import on_host
 from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
+from ordsvm.formulations.threshold import public_cuts
 from ordsvm.labels import encode_labels
-from ordsvm.thresholds import intercept_of, public_cuts, ranks_of
+from ordsvm.thresholds import intercept_of, ranks_of
 
 
 @linked

@@ -43,6 +43,7 @@ from ordsvm.estimators.validation import (
     sample_C,
 )
 from ordsvm.formulations import ThresholdFormulation, cost_matrix, cost_weights
+from ordsvm.formulations.threshold import public_cuts
 from ordsvm.kernels import Linear
 from ordsvm.kernels.kernels import KernelLike
 from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
@@ -50,7 +51,7 @@ from ordsvm.problem import Problem, Treatment
 from ordsvm.result import Callback
 from ordsvm.solvers.auto import is_auto
 from ordsvm.solvers.registry import SolverLike, is_rank_dcd
-from ordsvm.thresholds import RankRule, intercept_of, public_cuts, rank_rule_of, ranks_of, thresholds_on_f
+from ordsvm.thresholds import RankRule, intercept_of, rank_rule_of, ranks_of, thresholds_on_f
 
 
 class ThresholdModel(ClassifierMixin, KernelMachine):

@@ -34,7 +34,7 @@ from ordsvm import (
 )
 from ordsvm.evaluation import score_quantiles
 from ordsvm.inspection import contributions, explain
-from ordsvm.io.model_file import VERSION
+from ordsvm.io.model_file import VERSION, ModelFileError
 from ordsvm.plotting import ThresholdPathDisplay
 from tests.model_files import contents, forge
 
@@ -218,6 +218,16 @@ def test_pickles_and_files_of_before_keep_predictions_and_scores(machine, tmp_pa
     if isinstance(model, NystroemSVOR):
         assert old.certify_exact(X, y).violation == model.certify_exact(X, y).violation
     assert VERSION == 3  # versions that read 2 at most would cut the score without its intercept
+
+
+@pytest.mark.parametrize("machine", [SVOR(), LinearSVOR(), ROUNDED], ids=named)
+def test_a_file_with_several_intercepts_is_refused(machine, tmp_path):
+    X, y, _ = data()
+    model = copy.deepcopy(machine.fit(X, y))
+    model.intercept_ = np.array([0.5, 0.5])
+    save(model, tmp_path / "several.ordsvm")
+    with pytest.raises(ModelFileError, match=r"one intercept, not 2|is about \d problems"):
+        load(tmp_path / "several.ordsvm")
 
 
 def test_regressors_are_rounded_as_before():

@@ -22,7 +22,7 @@ from benchmarks.results import Row, row
 
 DATA = (
     "The tests that scikit-learn installs, run where they are. svm: sklearn/svm/tests, with SVC, SVR, LinearSVC and "
-    "LinearSVR of ordsvm under these names. search: sklearn/model_selection/tests/test_search.py, with OrdinalSearchCV "
+    "LinearSVR of ordsvm under these names. search: test_search.py of sklearn/model_selection, with OrdinalSearchCV "
     "as GridSearchCV. search-accuracy: the same, with scoring=None as the default, which is scikit-learn's. Each "
     "failure is listed with its kind and reason in benchmarks/peer_tests."
 )

@@ -15,7 +15,7 @@ DEVICES := $(addprefix tests/test_,$(addsuffix .py,callables_on_devices device_h
   linear_devices proximal_newton side_by_side tensors))
 
 .PHONY: demo test test-all test-isa test-arm core-test docs lint format sanitize sanitize-gpu bench campaign experiments-quick clean
-.PHONY: test-gcc test-clang test-systems test-oldest test-python test-torch compilers wine wheel wheels coverage release-check publish release-page
+.PHONY: test-peers test-gcc test-clang test-systems test-oldest test-python test-torch compilers wine wheel wheels coverage release-check publish release-page
 
 demo: $(VENV)/demo
 	@$(BIN)/python -m ordsvm.demo
@@ -131,6 +131,11 @@ bench: $(VENV)/bench
 # A small version of every table and figure of the papers; python -m experiments lists them.
 experiments-quick: $(VENV)/bench
 	$(BIN)/python -m experiments --quick
+
+# scikit-learn's own tests of SVC and GridSearchCV with classes of this library in their place, failures by kind. LIST=svm
+# prints a suite's list of failures as it ought to be. Without these tests, or with other ones, a sentence says why not.
+test-peers: $(VENV)/test
+	$(BIN)/python -m benchmarks peer-tests $(LIST:%=--list %) || test $$? -eq 2
 
 # Random problems over all estimators and solvers, judged by an independent program; RESUME=1 goes on with a seed.
 PROBLEMS ?= 10000

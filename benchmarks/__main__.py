@@ -44,6 +44,7 @@ REGISTRY = (
     "linear-text",
     "multiclass",
     "parsmo",
+    "peer-tests",
     "peers",
     "platforms",
     "scaling",

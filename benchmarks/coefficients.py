@@ -42,7 +42,7 @@ def run(quick: bool) -> list[Row]:
 
 
 def vector(model: Any) -> np.ndarray:
-    return np.append(model.coef_, model.thresholds_)
+    return np.append(model.coef_, model.thresholds_ - model.intercept_)
 
 
 def seconds(X: Any, y: np.ndarray, tol: float | None, quick: bool) -> float:

@@ -101,9 +101,14 @@ def _liblinear(work: Work, tol: float) -> Any:
 
 def _support_vectors(work: Work, model: Any, X: Any) -> Answer:
     """Of estimators with scikit-learn's attributes; a threshold model has its thresholds in `thresholds_`."""
-    thresholds = model.thresholds_ if hasattr(model, "thresholds_") else -np.ravel(model.intercept_)
+    thresholds = _thresholds(model) if hasattr(model, "thresholds_") else -np.ravel(model.intercept_)
     beta = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
     return from_beta(work, X, np.asarray(model.support_), np.ravel(beta), thresholds)
+
+
+def _thresholds(model: Any) -> Any:
+    """Return the thresholds that cut f itself; wheels of before `intercept_` have these in `thresholds_`."""
+    return model.thresholds_ - getattr(model, "intercept_", 0.0)
 
 
 def _authors_answer(work: Work, model: Any, X: Any) -> Answer:

@@ -87,11 +87,11 @@ def _figures(primal: Primal, K: np.ndarray, model: Any, certificate: Any, theirs
     """Our objective over the authors', our gap, and how far their thresholds are from our unique ones."""
     beta = np.zeros(len(primal.y))
     beta[model.support_] = np.ravel(model.dual_coef_)
-    our_objective = primal.objective(K, beta, model.thresholds_)
+    our_objective = primal.objective(K, beta, model.thresholds_ - model.intercept_)
     authors_objective = primal.objective(K, theirs.beta, primal.best_thresholds(K @ theirs.beta)[0])
     lower, upper = primal.best_thresholds(K @ beta)
     unique = upper - lower < UNIQUE
-    difference = np.abs(np.asarray(model.thresholds_) - theirs.thresholds)
+    difference = np.abs(model.thresholds_ - model.intercept_ - theirs.thresholds)
     return {
         "objective": our_objective / authors_objective,
         "gap": float(certificate.relative_gap),

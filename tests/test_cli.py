@@ -574,6 +574,18 @@ def test_a_bad_cell_is_reported_for_its_row_in_the_file(folder, capsys, name, op
     assert number == row + 1 if "--hold-out" not in options else row < number <= len(frame)
 
 
+def test_info_about_two_ranks_names_the_intercept(folder, capsys):
+    rows = pd.DataFrame({"a": np.arange(30.0), "rank": np.repeat([1, 2], [20, 10])})
+    rows.to_csv("two.csv", index=False)
+    assert call(capsys, "train", "two.csv", "--target", "rank", "-o", "two.ordsvm")[0] == 0
+    fitted = load("two.ordsvm").machine_
+    out = " ".join(call(capsys, "info", "two.ordsvm")[1].split())
+    assert f"[0.], of the score with its intercept {fitted.intercept_[0]:.4g}" in out
+    about = json.loads(call(capsys, "info", "two.ordsvm", "--json")[1])
+    assert about["thresholds"] == [0.0]
+    assert about["intercept"] == pytest.approx(fitted.intercept_[0])
+
+
 def test_info_about_a_pipe(folder, capsys):
     """Fault 15: it waited for a writer; tests/test_model_files.py would not wait with it."""
     os.mkfifo("pipe")

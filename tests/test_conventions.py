@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -24,9 +25,11 @@ from ordsvm import (
     SVOR,
     SVOREX,
     SVORIM,
+    SVR,
     CalibratedOrdinal,
     LinearNPSVOR,
     LinearSVOR,
+    NystroemNPSVOR,
     NystroemSVOR,
     OrdinalSearchCV,
     RedSVM,
@@ -252,3 +255,57 @@ def test_score_is_documented_accuracy_and_takes_weights():
         assert model.score(X, Y, weight) == pytest.approx(np.average(model.predict(X) == Y, weights=weight))
         assert "ordsvm.metrics.mae_scorer" in model.score.__doc__
         assert "sample_weight" in kind.set_score_request.__doc__
+
+
+# Computed attributes
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (SVC(kernel="linear"), "coef_"),
+        (SVR(kernel="linear"), "coef_"),
+        (SVOR(kernel="linear"), "coef_"),
+        (NPSVOR(kernel="linear"), "coef_"),
+        (NystroemSVOR(), "dual_coef_"),
+        (NystroemNPSVOR(), "dual_coef_"),
+    ],
+    ids=repr,
+)
+def test_writing_to_a_computed_array_is_an_error(model, name):
+    """It was lost: every access makes a new array."""
+    X, y = random_data(3, n=40)
+    found = getattr(model.fit(X, y), name)
+    with pytest.raises(ValueError, match="read-only"):
+        found[(0,) * found.ndim] = 1.0
+    with pytest.raises(AttributeError):
+        setattr(model, name, found)
+
+
+def test_names_of_a_tables_columns_are_read_only():
+    encoder = TableEncoder().fit(pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]}))
+    with pytest.raises(ValueError, match="read-only"):
+        encoder.feature_names_in_[0] = "c"
+
+
+# Estimators around a machine that number the labels
+
+
+@pytest.mark.parametrize("around", [VotingClassifier, BaggingClassifier])
+def test_numbers_in_place_of_categories_get_a_sentence_that_says_where_they_come_from(around):
+    X, codes = random_data(5, n=60, n_ranks=3)
+    words = np.array(["low", "fair", "good"])
+    machine = LinearSVOR(categories=words.tolist())
+    model = VotingClassifier([("m", machine)]) if around is VotingClassifier else around(machine, n_estimators=2)
+    with pytest.raises(ValueError, match=r"holds numbers where the categories are 'low'.*give them ranks 0, 1,"):
+        model.fit(X, words[codes])
+    with pytest.raises(ValueError, match="not among the categories 'low', 'fair', 'good': 'bad'; add them"):
+        machine.fit(X, np.where(codes == 0, "bad", words[codes]))
+    with pytest.raises(ValueError, match="not among the categories '0', '1', '2': 0, 1, 2; add them"):
+        LinearSVOR(categories=["0", "1", "2"]).fit(X[np.argsort(codes)], np.sort(codes))
+
+
+def test_ranks_as_numbers_keep_their_order_in_a_vote():
+    X, codes = random_data(5, n=60, n_ranks=3)
+    vote = VotingClassifier([("m", LinearSVOR())]).fit(X, codes)
+    np.testing.assert_array_equal(vote.predict(X), LinearSVOR().fit(X, codes).predict(X))

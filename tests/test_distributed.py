@@ -68,6 +68,15 @@ def test_ranks_are_numbers_of_thresholds_below_the_score(client):
     np.testing.assert_array_equal(model.predict(chunks(X, 100, 100)).compute(), expected)
 
 
+def test_the_score_of_two_ranks_is_cut_at_0(client):
+    X, y = ranked()
+    model = on_dask.LinearSVOR().fit(chunks(X, 100, 100), chunks(y > 2, 100, 100), client=client)
+    assert_solved(model, X, y > 2)
+    score = model.decision_function(chunks(X, 100, 100)).compute()
+    np.testing.assert_array_equal(model.predict(X), score > 0)
+    assert model.intercept_[0] != 0
+
+
 @every_solver
 @pytest.mark.parametrize("name", NAMES)
 def test_dense_blocks_give_the_machine_of_all_rows(client, name, solver):

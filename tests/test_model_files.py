@@ -263,10 +263,10 @@ def test_other_files(tmp_path, file):
         load(tmp_path / "none")
 
 
-@pytest.mark.parametrize("version", ["3", "12345678"])
+@pytest.mark.parametrize("version", ["4", "12345678"])
 def test_a_version_from_the_future(file, version):
     forge(file, *contents(file), version=version)
-    with pytest.raises(ModelFileError, match=f"format version {version}.*up to 2: update ordsvm"):
+    with pytest.raises(ModelFileError, match=f"format version {version}.*up to 3: update ordsvm"):
         load(file)
 
 

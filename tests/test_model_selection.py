@@ -352,7 +352,7 @@ def test_what_cannot_be_searched_gets_a_sentence(estimator, options, message):
         OrdinalSearchCV(estimator, **options).fit(X, Y)
 
 
-ONE_SCORE = "decision_function is one score a sample: not a column a class, not cut at 0"
+ONE_SCORE = "decision_function is one score a sample: not a column a class"
 FOLDS = "the folds are drawn from other rows when rows are repeated"
 
 

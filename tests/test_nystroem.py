@@ -37,9 +37,7 @@ EXACT = {
 }
 every_machine = pytest.mark.parametrize("kind", list(EXACT), ids=lambda kind: kind.__name__)
 
-ONE_SCORE = (
-    "decision_function is one score a sample, to be compared with thresholds_: not a column a class, not cut at 0"
-)
+ONE_SCORE = "decision_function is one score a sample, to be compared with thresholds_: not a column a class"
 LOOSE = "tol=1e-3 is coarser than the comparison, and gamma='scale' does not see weights"
 
 

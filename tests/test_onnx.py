@@ -33,6 +33,14 @@ def test_every_threshold_model(name):
     assert_same(estimator_classes()[name](C=2.0).fit(X, Y), NEW)
 
 
+@pytest.mark.parametrize("name", THRESHOLD_MODELS)
+def test_two_ranks(name):
+    """Their score is cut at 0: it has the intercept in it."""
+    model = RoundedRegressor(SVR()) if name == "RoundedRegressor" else estimator_classes()[name](C=2.0)
+    assert_same(model.fit(X, Y > 1), NEW)
+    assert model.intercept_[0] != 0
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid", "laplacian"])
 def test_every_kernel(kernel):
     labels = np.array(["poor", "fair", "good", "fine"])

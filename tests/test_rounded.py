@@ -37,7 +37,7 @@ class FirstFeature(RegressorMixin, BaseEstimator):
         return np.asarray(X)[:, 0]
 
 
-ONE_SCORE = "decision_function is one number a sample on the scale of the ranks: not one column a class, not cut at 0"
+ONE_SCORE = "decision_function is one number a sample on the scale of the ranks: not one column a class"
 SVR_DEFAULTS = (
     "fails for scikit-learn's SVR() too: gamma='scale' looks at the rows without their weights, "
     "and tol=1e-3 is coarser than the comparison"

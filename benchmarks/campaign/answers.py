@@ -95,7 +95,8 @@ def _kernel(case: Case, model: Any) -> dict[str, Any]:
 
 def _numbers(model: Any, n_samples: int, linear: bool) -> dict[str, Any]:
     """α, β of all samples or the weights of features, and thresholds, problem by problem."""
-    b = [model.thresholds_] if hasattr(model, "thresholds_") else [np.array([-each]) for each in model.intercept_]
+    has_thresholds = hasattr(model, "thresholds_")
+    b = [model.thresholds_ - model.intercept_] if has_thresholds else [np.array([-each]) for each in model.intercept_]
     if linear:
         return {"alpha": model._beta.array(), "coef": np.atleast_2d(model.coef_), "b": b}
     dual_coef = np.atleast_2d(model.dual_coef_)

@@ -7,6 +7,7 @@ import sys
 from types import FunctionType
 from typing import Any, TypeVar
 
+from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
 from ordsvm.devices import on_host
@@ -112,6 +113,12 @@ def _is_called_by_calibration() -> bool:
             return False
         frame = frame.f_back  # type: ignore[assignment]
     return False
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that a property has computed, such that writing to it raises: it would be lost in silence."""
+    array.flags.writeable = False
+    return array
 
 
 def share_of_right_labels(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -29,10 +29,14 @@ _HOW_TO_ORDER = "pass categories=[...], lowest first, or an ordered pandas Categ
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """The labels from lowest to highest, and where each sample stands: `classes[codes]` is y again."""
+    """The labels from lowest to highest, and where each sample stands: `classes[codes]` is y again.
+
+    are_listed: True if `categories` or an ordered dtype names all labels there are, seen in y or not.
+    """
 
     classes: NDArray[Any]
     codes: Ints
+    are_listed: bool = False
 
 
 def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordinal regression") -> Ranks:
@@ -54,7 +58,7 @@ def encode_labels(y: Any, categories: Any = None, *, estimator_name: str = "Ordi
     classes = category_array(categories)
     codes = rank_codes(labels, classes)
     _require_two_classes(classes[np.unique(codes)], estimator_name)
-    return Ranks(classes, codes)
+    return Ranks(classes, codes, are_listed=True)
 
 
 def encode_classes(y: Any, *, estimator_name: str = "Classification") -> Ranks:
@@ -107,11 +111,24 @@ def rank_codes(labels: NDArray[Any], classes: NDArray[Any], name: str = "y") -> 
         codes = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     if (codes < 0).any():
         unknown = dict.fromkeys(labels[codes < 0].tolist())
+        if _numbers_for(unknown, classes):
+            raise ValueError(
+                f"{name} holds numbers where the categories are {_listed(position)}: estimators such as "
+                "VotingClassifier number labels by the alphabet; give them ranks 0, 1, ... and leave categories out."
+            )
         raise ValueError(
             f"{name} contains labels that are not among the categories {_listed(position)}: "
             f"{_listed(unknown)}; add them to categories or drop those samples."
         )
     return codes
+
+
+def _numbers_for(labels: Iterable[Any], classes: NDArray[Any]) -> bool:
+    """Return True if the labels may be numbers that another estimator has put in place of categories that are words."""
+    if classes.dtype.kind != "U" or any(text.isdecimal() for text in classes.tolist()):
+        return False
+    counted, found = range(len(classes)), set(labels)
+    return 0 in found and all(not isinstance(label, str) and label in counted for label in found)
 
 
 def label_array(values: Any, name: str = "y") -> NDArray[Any]:

@@ -43,7 +43,8 @@ class Progress:
     n_active : int
         Hinges that the solver works on; solvers that shrink leave others out for a while.
     thresholds : ndarray of shape (n_thresholds,)
-        The best thresholds for the scores at this moment; the errors of validation samples are about these.
+        The best thresholds for f at this moment, before a fitted model of two ranks moves its own into `intercept_`;
+        the errors of validation samples are about these.
     validation_mae : float or None, default=None
         Mean distance in ranks of validation samples; None where there are none.
     validation_mze : float or None, default=None

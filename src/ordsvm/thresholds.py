@@ -44,6 +44,16 @@ def rank_rule_of(model: Any) -> RankRule:
     return getattr(model, "rank_rule_", "first")
 
 
+def intercept_of(model: Any) -> Floats:
+    """Return what a fitted model adds to f. Models of before `intercept_` keep their scores: it is 0."""
+    return getattr(model, "intercept_", np.zeros(1))
+
+
+def thresholds_on_f(model: Any) -> Floats:
+    """Return the thresholds b of a fitted model that cut f itself, which its problem and its history are about."""
+    return np.asarray(model.thresholds_ - intercept_of(model))
+
+
 class Levels(NamedTuple):
     """The hinges of one threshold: where each changes slope, its sign and its cap."""
 

@@ -207,8 +207,8 @@ class _Court:
             self.complaints.append(f"{wrong} of {len(scores)} predictions do not follow from scores and thresholds")
 
     def _adds_b(self) -> bool:
-        """Whether the scores that the model gives have the intercept in them."""
-        return self.answer["thresholds"] is None
+        """Return True if the model's scores contain its intercept: no thresholds, or the one of two ranks."""
+        return self.answer["thresholds"] is None or len(self.answer["thresholds"]) == 1
 
     def _model_score(self, place: int, X: np.ndarray, K: np.ndarray) -> np.ndarray:
         if self.answer["linear"]:

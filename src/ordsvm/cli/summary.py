@@ -13,7 +13,7 @@ from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation
 from ordsvm.inspection.score import score_model
 from ordsvm.report.words import percent_text
-from ordsvm.thresholds import rank_rule_of
+from ordsvm.thresholds import intercept_of, rank_rule_of
 
 
 def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str, Any]:
@@ -31,7 +31,8 @@ def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str
     if hasattr(machine, "support_"):
         summary["n_support"] = len(machine.support_)
     if hasattr(machine, "thresholds_"):
-        summary |= {"thresholds": machine.thresholds_, "rank_rule": rank_rule_of(machine)}
+        summary |= {"thresholds": machine.thresholds_, "intercept": float(intercept_of(machine)[0])}
+        summary["rank_rule"] = rank_rule_of(machine)
     score = score_model(model)
     if score.calibrated is not None:
         summary["calibration"] = {"method": score.calibrated.method, "rank_changes_at": score.cuts}

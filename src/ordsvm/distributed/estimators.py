@@ -55,7 +55,9 @@ class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
     coef_ : ndarray of shape (n_features,)
         The weights w.
     thresholds_ : ndarray of shape (n_classes - 1,)
-        The predicted rank is the number of thresholds below w·x.
+        The predicted rank is the number of thresholds below w·x + intercept_; 0 for two ranks.
+    intercept_ : ndarray of shape (1,)
+        Added to w·x: for two ranks minus their threshold, so that the score is cut at 0; for more, 0.
     rank_rule_ : {"count"}
         That rule by its name.
     result_ : FitResult

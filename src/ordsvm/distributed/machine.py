@@ -272,6 +272,6 @@ def _all_labels(summaries: Sequence[Summary]) -> np.ndarray:
 def _class_weights(class_weight: Any, seen: Ranks, counts: np.ndarray) -> np.ndarray:
     """As `class_weights`, with so many samples of every class."""
     if not (isinstance(class_weight, str) and class_weight == "balanced"):
-        return class_weights(class_weight, seen.classes, seen.codes)
+        return class_weights(class_weight, seen)
     share = counts * np.count_nonzero(counts)
     return np.divide(counts.sum(), share, out=np.ones(len(counts)), where=share > 0)

@@ -18,7 +18,8 @@ COMMON = """
         Seconds after which training stops, with a usable model and a `ConvergenceWarning`. The proof at the end is part
         of them: a kernel machine estimates what it will take, and stops that much earlier.
     class_weight : dict, "balanced" or None, default=None
-        Multiplies C for the samples of a class.
+        Multiplies C for the samples of a class. A dict may name labels that y lacks, as in folds without a rare one,
+        unless `categories` or an ordered dtype lists all labels.
     categories : sequence or None, default=None
         The labels, lowest first. Otherwise an ordered dtype of y gives the order, otherwise numbers do.
     warm_start : bool, default=False
@@ -43,9 +44,11 @@ COMMON = """
     sorted_classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     thresholds_ : ndarray of shape (n_classes - 1,)
-        The predicted rank is the first k with f(x) < thresholds_[k], or the last rank.
+        The predicted rank is the first k with f(x) + intercept_ < thresholds_[k], or the last rank; 0 for two ranks.
     counted_thresholds_ : ndarray of shape (n_classes - 1,)
-        The predicted rank is the number of thresholds below f(x).
+        The predicted rank is the number of thresholds below f(x) + intercept_; 0 for two ranks.
+    cut_intercept_ : ndarray of shape (1,)
+        Added to f(x): for two ranks minus their threshold, so that the score is cut at 0; for more, 0.
     rank_rule_ : {"count", "first"}
         How thresholds make a rank of a score: "count", the number of those below it; "first", the first one above it.
     result_ : FitResult
@@ -212,10 +215,10 @@ def documented(texts: str) -> Any:
 
 
 def _entries(texts: str) -> dict[str, str]:
-    """Entries by name; sorted_classes_, counted_thresholds_ and linear_solver are other texts about the attribute or
-    parameter without the first word."""
+    """Return entries by name. sorted_classes_, counted_thresholds_, cut_intercept_ and linear_solver are other texts
+    about the attribute or parameter without the first word."""
     found = {}
     for entry in re.split(r"\n(?=\w)", dedent(texts).strip()):
         name = entry.partition(" : ")[0]
-        found[name] = re.sub(r"^(sorted_|counted_|linear_)", "", entry.strip())
+        found[name] = re.sub(r"^(sorted_|counted_|cut_|linear_)", "", entry.strip())
     return found

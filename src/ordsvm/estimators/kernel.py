@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm._typing import CheckpointPath, Floats, Ints, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint
 from ordsvm.checks import check_positive, usable_threads
+from ordsvm.conventions import read_only
 from ordsvm.devices import TensorRows, device_or_cpu, is_tensor, on_host
 from ordsvm.estimators.base import (
     Fit,
@@ -389,13 +390,13 @@ class KernelMachine(Machine):
     def coef_(self) -> Floats:
         """Weights of the features of a machine with a linear kernel.
 
-        There is a row for every problem where dual_coef_ has rows.
+        There is a row for every problem where dual_coef_ has rows. They are computed at every access, and read-only.
         """
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available with kernel='linear'.")
         beta = np.ascontiguousarray(self.dual_coef_.T)  # in one layout, as for scores
-        return np.asarray(self.support_vectors_.T @ beta, dtype=np.float64).T
+        return read_only(np.asarray(self.support_vectors_.T @ beta, dtype=np.float64).T)
 
 
 def intercepts(solutions: Sequence[Solution]) -> Floats:

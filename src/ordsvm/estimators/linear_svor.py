@@ -17,13 +17,14 @@ from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.threshold_model import require_cost_weights
 from ordsvm.estimators.validation import classes_that_count, sample_C, weighted_C, weights_or_none
 from ordsvm.formulations import cost_matrix, cost_weights, linear, svor
+from ordsvm.formulations.threshold import public_cuts
 from ordsvm.label_table import LabelTable
 from ordsvm.labels import Ranks, encode_labels
 from ordsvm.problem import undetermined
 from ordsvm.result import Callback
 from ordsvm.solvers.registry import LinearSolverLike
 from ordsvm.solvers.solution import LinearSolution
-from ordsvm.thresholds import Levels, RankRule, rank_rule_of, ranks_of
+from ordsvm.thresholds import Levels, RankRule, intercept_of, rank_rule_of, ranks_of, thresholds_on_f
 
 
 @documented(LINEAR)
@@ -60,8 +61,9 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
     ----------
     {classes_}
     coef_ : ndarray of shape (n_features_in_,)
-        Weights of the features. With `thresholds_` at most √(2 · result_.gap) from the optimal ones.
+        Weights of the features. With the thresholds at most √(2 · result_.gap) from the optimal ones.
     {counted_thresholds_}
+    {cut_intercept_}
     {rank_rule_}
     {result_}
     {n_iter_}
@@ -135,7 +137,7 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         self.device = device
 
     def decision_function(self, X: Samples) -> Floats:
-        """Compute the score w·x of every sample, to be compared with `thresholds_`.
+        """Compute the score w·x + `intercept_` of every sample, to be compared with `thresholds_`.
 
         Parameters
         ----------
@@ -145,11 +147,11 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Scores.
+            Scores; for two ranks, as in scikit-learn, those above 0 are of the higher one.
         """
         score = self._scores(X)
         refuse_calibration_by_class(self)
-        return score
+        return score + intercept_of(self)
 
     def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the label of the rank that the thresholds give to the score, by the rule `rank_rule_`.
@@ -164,11 +166,11 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         ndarray of shape (n_samples,)
             Labels.
         """
-        ranks = self._ranks_of_products(self.decision_function(X))
-        return self.classes_[ranks]
+        score = self.decision_function(X)
+        return self.classes_[ranks_of(score, self.thresholds_, rank_rule_of(self))]
 
     def _ranks_of_products(self, products: Floats) -> Ints:
-        return ranks_of(products, self.thresholds_, rank_rule_of(self))
+        return ranks_of(products + intercept_of(self), self.thresholds_, rank_rule_of(self))
 
     def _check_target(self, y: Any) -> Ranks:
         return encode_labels(y, self.categories, estimator_name=type(self).__name__)
@@ -187,11 +189,11 @@ class LinearSVOR(ClassifierMixin, LinearMachine):
         super()._recover(fit, solution)
         self.classes_ = fit.task.classes
         self.coef_ = solution.coef[:, 0]
-        self.thresholds_ = solution.intercept
+        self.thresholds_, self.intercept_ = public_cuts(solution.intercept)
         self.rank_rule_ = svor.rule
 
     def _biases(self) -> Floats:
-        return self.thresholds_
+        return thresholds_on_f(self)
 
 
 def _loose(table: LabelTable, present: Flags) -> Flags:

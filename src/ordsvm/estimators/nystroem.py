@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ordsvm._typing import Floats, Samples, SampleWeight
 from ordsvm.checks import check_choice, check_number, check_positive, shortened, usable_threads
+from ordsvm.conventions import read_only
 from ordsvm.data.row_store import RowStore
 from ordsvm.estimators.base import Fit, canonical, finite_scores
 from ordsvm.estimators.certify import certify
@@ -59,8 +60,11 @@ class NystroemFeatures(LinearMachine):
 
     @property
     def dual_coef_(self) -> Floats:
-        """Weights of the landmarks: scores are k(x, landmarks_) @ dual_coef_.T, plus intercepts where there are any."""
-        return (self.projection_ @ self._columns()).T
+        """Weights of the landmarks: scores are k(x, landmarks_) @ dual_coef_.T, plus intercepts where there are any.
+
+        They are computed at every access, and read-only.
+        """
+        return read_only((self.projection_ @ self._columns()).T)
 
     # Prepare
 

@@ -53,6 +53,7 @@ class NystroemSVOR(NystroemFeatures, LinearSVOR):
     dual_coef_ : ndarray of shape (n_landmarks,)
         Weights of the landmarks: the score is k(x, landmarks_) @ dual_coef_.
     {counted_thresholds_}
+    {cut_intercept_}
     {rank_rule_}
     {kernel_}
     {landmarks_}

@@ -9,12 +9,13 @@ from sklearn.svm import SVR
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ordsvm._typing import Categories, CheckpointPath, Floats, Samples, SampleWeight
+from ordsvm._typing import Categories, CheckpointPath, Samples, SampleWeight
 from ordsvm.conventions import NoProbabilities, linked, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.devices import on_host
 from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
+from ordsvm.formulations.threshold import public_cuts
 from ordsvm.labels import encode_labels
-from ordsvm.thresholds import ranks_of
+from ordsvm.thresholds import intercept_of, ranks_of
 
 
 @linked
@@ -33,7 +34,9 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The labels, lowest first.
     thresholds_ : ndarray of shape (n_classes - 1,)
-        1/2, 3/2, ..., r − 3/2.
+        1/2, 3/2, ..., r − 3/2; for two classes 0.
+    intercept_ : ndarray of shape (1,)
+        Added to what the regressor predicts: for two classes −1/2, so that the score is cut at 0; for more, 0.
     regressor_ : estimator
         The fitted regressor.
     n_features_in_ : int
@@ -98,11 +101,11 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         regressor.fit(X, ranks.codes.astype(np.float64), **options)
         self.regressor_ = regressor
         self.classes_ = ranks.classes
-        self.thresholds_: Floats = np.arange(len(ranks.classes) - 1, dtype=np.float64) + 0.5
+        self.thresholds_, self.intercept_ = public_cuts(np.arange(len(ranks.classes) - 1, dtype=np.float64) + 0.5)
         return self
 
     def decision_function(self, X: Samples) -> NDArray[np.float64]:
-        """Return what the regressor predicts.
+        """Return what the regressor predicts, plus `intercept_`.
 
         Parameters
         ----------
@@ -112,14 +115,14 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Numbers on the scale of the ranks 0, ..., r − 1.
+            Numbers on the scale of the ranks 0, ..., r − 1; for two classes 0 is half-way, where scikit-learn cuts.
         """
         check_is_fitted(self)
         check_features(self, X)
         refuse_calibration_by_class(self)
         score = column_or_1d(on_host(self.regressor_.predict(X)), dtype=np.float64)
         assert_all_finite(score, input_name="the regressor's prediction")
-        return score
+        return score + intercept_of(self)
 
     def predict(self, X: Samples) -> NDArray[Any]:
         """Predict the label of every sample.

@@ -43,6 +43,7 @@ from ordsvm.estimators.validation import (
     sample_C,
 )
 from ordsvm.formulations import ThresholdFormulation, cost_matrix, cost_weights
+from ordsvm.formulations.threshold import public_cuts
 from ordsvm.kernels import Linear
 from ordsvm.kernels.kernels import KernelLike
 from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
@@ -50,7 +51,7 @@ from ordsvm.problem import Problem, Treatment
 from ordsvm.result import Callback
 from ordsvm.solvers.auto import is_auto
 from ordsvm.solvers.registry import SolverLike, is_rank_dcd
-from ordsvm.thresholds import RankRule, rank_rule_of, ranks_of
+from ordsvm.thresholds import RankRule, intercept_of, rank_rule_of, ranks_of, thresholds_on_f
 
 
 class ThresholdModel(ClassifierMixin, KernelMachine):
@@ -62,6 +63,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     formulation: ClassVar[ThresholdFormulation]
     classes_: NDArray[Any]
     thresholds_: Floats
+    intercept_: Floats
     rank_rule_: RankRule
     validation_indices_: Ints
     score = share_of_right_labels
@@ -157,7 +159,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
 
     @gives_back_tensors
     def decision_function(self, X: Samples) -> Floats:
-        """Compute the score f(x) of every sample, to be compared with `thresholds_`.
+        """Compute the score f(x) + `intercept_` of every sample, to be compared with `thresholds_`.
 
         Parameters
         ----------
@@ -167,11 +169,11 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Scores.
+            Scores; for two ranks, as in scikit-learn, those above 0 are of the higher one.
         """
         X = self._check_new_data(X)
         refuse_calibration_by_class(self)
-        return self._scores(X)
+        return self._scores(X) + intercept_of(self)
 
     @gives_back_tensors
     def predict(self, X: Samples) -> NDArray[Any]:
@@ -191,7 +193,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         return self.classes_[ranks]
 
     def _ranks(self, score: Floats) -> Ints:
-        """From 0."""
+        """Return ranks, from 0, of scores as `decision_function` gives them."""
         return ranks_of(score, self.thresholds_, rank_rule_of(self))
 
     # Prepare
@@ -262,7 +264,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
             weight = check_sample_weight(weight, len(rows))
         if len(self.validation_indices_):
             rows = np.delete(rows, self.validation_indices_)
-            trained, weight = Ranks(classes, target.codes[rows]), None if weight is None else weight[rows]
+            trained, weight = replace(target, codes=target.codes[rows]), None if weight is None else weight[rows]
         C = sample_C(self.C, weight, self.class_weight, trained)
         present = classes_that_count(C, trained, type(self).__name__)
         order = self._sample_order(trained.codes)
@@ -297,16 +299,17 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     def _recover(self, fit: Fit, solution: Trained) -> None:
         super()._recover(fit, solution)
         self.classes_ = fit.task.classes
-        self.thresholds_ = solution.solutions[0].thresholds
+        self.thresholds_, self.intercept_ = public_cuts(solution.solutions[0].thresholds)
         self.rank_rule_ = self.formulation.rule
         self.dual_coef_ = self.dual_coef_[0]  # one problem, one β
 
     def _model_thresholds(self) -> list[Floats]:
-        return [self.thresholds_]
+        return [thresholds_on_f(self)]
 
     def _is_suspect(self, fit: Fit, solution: Trained) -> bool:
         """Whether not all ranks are predicted, or thresholds are close to each other, or C may be too small."""
-        score, b, problem = solution.solutions[0].score, self.thresholds_, fit.task.problems[0]
+        found, problem = solution.solutions[0], fit.task.problems[0]
+        score, b = found.score, found.thresholds
         if score is None or (b[1:] - b[:-1]).min(initial=1.0) < 2e-3 or self._may_be_saturated(problem):
             return True
         hit = np.bincount(np.searchsorted(b, score), minlength=len(b) + 1)
@@ -325,7 +328,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
         if len(self.classes_) < len(fit.target.classes):  # ranks without samples were dropped
             kept = rank_codes(self.classes_, fit.target.classes)
             score, true = score[np.isin(true, kept)], np.searchsorted(kept, true[np.isin(true, kept)])
-        return RankCounts.of(self.classes_, true, self._ranks(score))
+        return RankCounts.of(self.classes_, true, self._ranks(score + self.intercept_))
 
 
 def init_with_cost(

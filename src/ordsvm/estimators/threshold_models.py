@@ -49,6 +49,7 @@ class SVOR(ThresholdModel):
     ----------
     {classes_}
     {counted_thresholds_}
+    {cut_intercept_}
     {rank_rule_}
     {result_}
     {n_iter_}
@@ -127,6 +128,7 @@ class RedSVM(ThresholdModel):
     ----------
     {classes_}
     {counted_thresholds_}
+    {cut_intercept_}
     {rank_rule_}
     {result_}
     {n_iter_}
@@ -208,6 +210,7 @@ class SVORIM(ThresholdModel):
     ----------
     {classes_}
     {thresholds_}
+    {cut_intercept_}
     {rank_rule_}
     {result_}
     {n_iter_}
@@ -286,6 +289,7 @@ class SVOREX(ThresholdModel):
     ----------
     {classes_}
     {thresholds_}
+    {cut_intercept_}
     {rank_rule_}
     {result_}
     {n_iter_}
@@ -360,6 +364,7 @@ class ShashuaLevinSVOR(ThresholdModel):
     ----------
     {classes_}
     {thresholds_}
+    {cut_intercept_}
     {rank_rule_}
     {result_}
     {n_iter_}

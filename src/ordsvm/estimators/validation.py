@@ -211,7 +211,7 @@ def sample_C(C: Any, sample_weight: Any, class_weight: Any, ranks: Ranks) -> Flo
     if sample_weight is None and class_weight is None:
         return np.broadcast_to(weighted_C(C, np.ones(1)), len(ranks.codes))
     weight = check_sample_weight(sample_weight, len(ranks.codes))
-    return weighted_C(C, weight, class_weights(class_weight, ranks.classes, ranks.codes)[ranks.codes])
+    return weighted_C(C, weight, class_weights(class_weight, ranks)[ranks.codes])
 
 
 def weighted_C(C: Any, sample_weight: Floats, class_weight: Floats | float = 1.0) -> Floats:
@@ -270,8 +270,13 @@ def warn_left_out(labels: NDArray[Any]) -> None:
     )
 
 
-def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.int64]) -> Floats:
-    """The weight of every class, in the order of `classes`: 1, "balanced" over the classes present, or a dict."""
+def class_weights(class_weight: Any, ranks: Ranks) -> Floats:
+    """Return the weight of every class, in the order of `ranks.classes`.
+
+    It is 1, "balanced" over the classes present, or that of a dict. A dict may name labels that are not in y, as a fold
+    of a cross-validation may lack a rare one; not, where `categories` or the dtype list all labels there are.
+    """
+    classes = ranks.classes
     if class_weight is None:
         return np.ones(len(classes))
     is_text = isinstance(class_weight, str)
@@ -281,16 +286,20 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
             f"weights, such as {{{classes.tolist()[0]!r}: 2.0}}."
         )
     if isinstance(class_weight, dict):
-        unknown = [label for label in class_weight if label not in classes.tolist()]
-        if unknown:
-            raise ValueError(f"class_weight names labels that are not classes of y: {unknown}; remove them.")
-        weight = as_floats("class_weight", [class_weight.get(label, 1.0) for label in classes.tolist()])
-        if not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        given = as_floats("class_weight", list(class_weight.values()))
+        if not np.all(np.isfinite(given)) or np.any(given < 0):
             raise ValueError(f"class_weight={class_weight!r} is not valid: weights must be finite and not negative.")
-        return weight
-    present = np.unique(codes)
+        known = set(classes.tolist())
+        unknown = [label for label in class_weight if label not in known]
+        if unknown and (ranks.are_listed or len(unknown) == len(class_weight)):
+            raise ValueError(
+                f"class_weight names labels that are not classes of y: {unknown}; remove them, or give weights of "
+                f"labels such as {classes.tolist()[0]!r}."
+            )
+        return np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
+    present = np.unique(ranks.codes)
     weight = np.ones(len(classes))
-    weight[present] = compute_class_weight(class_weight, classes=present, y=codes)
+    weight[present] = compute_class_weight(class_weight, classes=present, y=ranks.codes)
     return weight
 
 

@@ -17,7 +17,7 @@ change as its share of C. This is right for rows that fall up to the true rank a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -122,6 +122,24 @@ def adjacent_threshold_hinges(y: Ints, n_ranks: int, C: float | Floats) -> Hinge
     sign = np.repeat([-1, 1], [has_upper.sum(), has_lower.sum()])
     threshold = np.where(sign < 0, y[sample], y[sample] - 1)
     return Hinges.table(sample, threshold, sign, offset=1.0, cap=np.broadcast_to(C, len(y))[sample])
+
+
+class Cuts(NamedTuple):
+    """The scores of a model and where they are cut: `intercept` is added to f, and `thresholds` cut the sum."""
+
+    thresholds: Floats
+    intercept: Floats
+
+
+def public_cuts(thresholds: Floats) -> Cuts:
+    """Return `thresholds_` and `intercept_` of a model whose thresholds on f are these.
+
+    The score of two ranks is cut at 0, as scikit-learn's tools expect of two classes: its threshold b becomes the
+    intercept −b. Ranks stay the same in every bit, as f > b where f − b > 0. For more ranks the intercept is 0.
+    """
+    if len(thresholds) == 1:
+        return Cuts(np.zeros(1), 0.0 - thresholds)
+    return Cuts(thresholds, np.zeros(1))
 
 
 def cost_matrix(cost: str | ArrayLike, n_ranks: int, classes: NDArray[Any] | None = None) -> Floats:

@@ -22,7 +22,8 @@ from ordsvm.files import replacing
 from ordsvm.io.soundness import check_sound
 from ordsvm.io.tree import Reader, Unsaveable, Writer
 
-FORMAT, VERSION = "ordsvm-model", 2  # 2: rank_rule_, without which 0.1.0 would predict other ranks
+# 2: rank_rule_, 3: intercept_ of threshold models; versions that do not read these would predict other ranks
+FORMAT, VERSION = "ordsvm-model", 3
 TEXT = "model.json"  # the name of the array that holds the JSON text in UTF-8
 
 Arrays = dict[str, NDArray[Any]]

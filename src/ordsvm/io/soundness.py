@@ -181,6 +181,8 @@ def _check_counts(counts: dict[str, int]) -> None:
         return
     if ranks < 2 or counts.get("thresholds", ranks - 1) != ranks - 1:
         raise ValueError(f"there are {ranks} labels and {counts.get('thresholds')} thresholds")
+    if "thresholds" in counts and counts.get("problems", 1) != 1:
+        raise ValueError(f"a score that is cut by thresholds has one intercept, not {counts['problems']}")
     allowed = {ranks, ranks * (ranks - 1) // 2, 1 if ranks == 2 else ranks}
     if "thresholds" not in counts and counts.get("problems", ranks) not in allowed:
         raise ValueError(f"{counts['problems']} problems do not tell {ranks} labels apart")

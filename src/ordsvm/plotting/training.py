@@ -15,6 +15,7 @@ from ordsvm._typing import Floats, Samples
 from ordsvm.checks import as_floats, check_choice
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.plotting.display import Display, machine_of, rank_colours
+from ordsvm.thresholds import thresholds_on_f
 
 QUANTITIES = {
     "relative_gap": "relative duality gap",
@@ -148,7 +149,7 @@ class ThresholdPathDisplay(Display):
     at : ndarray of shape (n_points,)
         Values of C, or steps.
     thresholds : ndarray of shape (n_points, n_classes - 1)
-        The thresholds at each of them.
+        The thresholds at each of them, of two ranks that on f(x) before `intercept_` is added.
     clock : {"C", "n_iter"}
         What `at` holds.
 
@@ -212,12 +213,12 @@ class ThresholdPathDisplay(Display):
             check_is_fitted(estimator)
             machine = machine_of(estimator)
             looks = [(look.n_iter, look.thresholds) for look in machine.result_.history]
-            looks.append((machine.result_.n_iter, machine.thresholds_))
+            looks.append((machine.result_.n_iter, thresholds_on_f(machine)))
             return cls(np.array([float(n) for n, _ in looks]), np.array([b for _, b in looks]), "n_iter").plot(ax)
         values = np.sort(as_floats("C", np.logspace(-3, 3, 25) if C is None else C))
         model = clone(estimator).set_params(warm_start=True)
         with quiet_fits(findings_only=True):  # a path may begin where C is too small
-            thresholds = [model.set_params(C=float(C)).fit(X, y).thresholds_ for C in values]
+            thresholds = [thresholds_on_f(model.set_params(C=float(C)).fit(X, y)) for C in values]
         return cls(values, np.array(thresholds), "C").plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:

@@ -12,7 +12,7 @@ from ordsvm.inspection.score import score_model
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
 from ordsvm.report.contents import Mistake, Predictions, costly_mistakes, costs_of
 from ordsvm.report.words import percent_text
-from ordsvm.thresholds import RANK_RULES, rank_rule_of
+from ordsvm.thresholds import RANK_RULES, intercept_of, rank_rule_of
 
 
 class Figure(NamedTuple):
@@ -158,6 +158,8 @@ def card(model: Any, machine: Any) -> dict[str, str]:
         facts["support vectors"] = f"{len(machine.support_):,}"
     if hasattr(machine, "thresholds_"):
         facts["thresholds"] = ", ".join(f"{value:.4f}" for value in machine.thresholds_)
+        if (intercept := float(intercept_of(machine)[0])) != 0.0:
+            facts["thresholds"] += f", of the score with its intercept {intercept:.4f}"
         facts["predicted rank"] = RANK_RULES[rank_rule_of(machine)]
     score = score_model(model)
     if score.calibrated is not None and score.cuts is not None:

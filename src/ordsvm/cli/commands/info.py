@@ -12,7 +12,7 @@ from ordsvm.cli.output import facts, out, print_json
 from ordsvm.cli.summary import counts_in_order, summarise
 from ordsvm.data.frames import TableModel
 from ordsvm.inspection.score import score_model
-from ordsvm.thresholds import RANK_RULES, rank_rule_of
+from ordsvm.thresholds import RANK_RULES, intercept_of, rank_rule_of
 
 LONG = ("held_out", "score_quantiles", "trained_rows")  # arrays about the training
 
@@ -38,6 +38,8 @@ def info(model: ModelFile, json: Json = False) -> None:
     }
     if hasattr(machine, "thresholds_"):
         rows["thresholds"] = np.array2string(machine.thresholds_, precision=4)
+        if (intercept := float(intercept_of(machine)[0])) != 0.0:
+            rows["thresholds"] += f", of the score with its intercept {intercept:.4g}"
         rows["predicted rank"] = RANK_RULES[rank_rule_of(machine)]
     score = score_model(fitted)
     if score.calibrated is not None and score.cuts is not None:

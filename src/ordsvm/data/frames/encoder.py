@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ordsvm.conventions import linked
+from ordsvm.conventions import linked, read_only
 from ordsvm.data.frames.columns import CategoryColumn, Column, NumberColumn, TextColumn, learn_column, plain_numbers
 from ordsvm.data.frames.reading import TableError
 
@@ -80,7 +80,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the columns."""
-        return np.array([column.name for column in self.columns_], dtype=object)
+        return read_only(np.array([column.name for column in self.columns_], dtype=object))
 
     @property
     def n_features_in_(self) -> int:

@@ -10,10 +10,16 @@ import scipy.sparse as sp
 from ordsvm._typing import Floats
 from ordsvm.io.onnx.graph import Graph
 from ordsvm.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
+from ordsvm.thresholds import intercept_of
 
 
 def one_score(graph: Graph, samples: str, model: Any) -> str:
-    """f(x) of a threshold machine, a vector."""
+    """Return the score of a threshold machine, as its `decision_function` has it, a vector."""
+    return graph.add("Add", _score_on_f(graph, samples, model), graph.constant(np.float64(intercept_of(model)[0])))
+
+
+def _score_on_f(graph: Graph, samples: str, model: Any) -> str:
+    """Return f(x) as a vector."""
     flat = graph.constant(np.array([-1]))
     if not hasattr(model, "regressor_"):
         return graph.add("Reshape", _products(graph, samples, model), flat)

@@ -34,6 +34,7 @@ from ordsvm.findings import Finding, Findings
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.model_selection.remarks import edges_of_search
+from ordsvm.sparse import check_structure
 
 #: The names of all findings.
 NAMES = (
@@ -116,6 +117,7 @@ def diagnose(model: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: Samp
     if is_stream(X):
         raise ValueError("diagnose needs rows in memory: give some of them as an array with their labels.")
     X, y, sample_weight = on_host(X), on_host(y, "y"), on_host(sample_weight, "sample_weight")
+    check_structure(X)
     check_consistent_length(X, y)
     parts = parts_of(model, X)
     saturation = _saturation(parts, y, sample_weight)

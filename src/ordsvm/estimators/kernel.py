@@ -18,7 +18,6 @@ from ordsvm.devices import TensorRows, device_or_cpu, is_tensor, on_host
 from ordsvm.estimators.base import (
     Fit,
     Machine,
-    canonical,
     fingerprint,
     finite_scores,
     may_be_tensors,
@@ -53,6 +52,7 @@ from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.recorder import combined
 from ordsvm.solvers.registry import check_solver, computes_on_device, is_proximal_newton, is_rank_dcd
 from ordsvm.solvers.solution import Solution
+from ordsvm.sparse import canonical, check_structure
 
 
 @dataclass(frozen=True)
@@ -205,6 +205,7 @@ class KernelMachine(Machine):
         """Samples with the features of the training data."""
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
+        check_structure(X)
         try:
             X = validate_data(self, self._on_host(X), reset=False, **self._data_rules())
         except ValueError as error:

@@ -14,6 +14,7 @@ from ordsvm.conventions import NoProbabilities, linked, refuse_calibration_by_cl
 from ordsvm.devices import on_host
 from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
 from ordsvm.labels import encode_labels
+from ordsvm.sparse import check_structure
 from ordsvm.thresholds import ranks_of
 
 
@@ -89,6 +90,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         RoundedRegressor
             The fitted estimator.
         """
+        check_structure(X)
         validate_data(self, X, skip_check_array=True)  # counts and names the features only
         y, sample_weight = on_host(y, "y"), on_host(sample_weight, "sample_weight")
         ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)

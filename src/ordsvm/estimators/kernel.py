@@ -35,7 +35,8 @@ from ordsvm.estimators.validation import (
     require_kernel_columns,
     training_samples,
 )
-from ordsvm.kernels import Custom, Kernel, KernelMatrix, Linear, Precomputed
+from ordsvm.kernels import Custom, Kernel, KernelMatrix, Linear, NativeKernel, Precomputed
+from ordsvm.kernels.arrays import compact
 from ordsvm.kernels.full_kernel import SampleNumbers
 from ordsvm.kernels.given import warn_of_diagonal
 from ordsvm.kernels.products.device_matrix import on_device
@@ -230,6 +231,9 @@ class KernelMachine(Machine):
             self._named_solver(task)  # an error comes before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
+        given = samples
+        if isinstance(kernel, NativeKernel) and not isinstance(samples, TensorRows):
+            (samples,) = compact(samples)  # solvers see no columns without values
         solver = self._choose_solver(task, kernel, samples)
         starts, control = self._starts(task.problems), self._control(keeper)
         if isinstance(solver, RankDCD):
@@ -238,7 +242,7 @@ class KernelMachine(Machine):
         if is_auto(self.solver):
             control = replace(control, last_resort=last_resort(self._work(task, kernel, samples)))
         if task.validation is not None:
-            trained_on = task.order if self._is_precomputed() else samples
+            trained_on = task.order if self._is_precomputed() else given
             control = task.validation.controls(control, task.problems[0], kernel, trained_on)
         if isinstance(kernel, Custom) and computes_on_device(solver):
             samples = on_device(solver.device, samples)

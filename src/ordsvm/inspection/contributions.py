@@ -283,16 +283,16 @@ def _plain(features: Any) -> Any:
     return features if sp.issparse(features) else np.asarray(features)
 
 
-def _column_names(X: Any, names: list[str]) -> list[str]:
+def _column_names(X: Any, names: Sequence[str]) -> Sequence[str]:
     if hasattr(X, "columns"):
         return [str(name) for name in X.columns]
     return names if len(names) == X.shape[1] else [f"x{number}" for number in range(X.shape[1])]
 
 
-def _grouped(names: list[str], groups: Any) -> tuple[list[str], list[Ints]]:
+def _grouped(names: Sequence[str], groups: Any) -> tuple[list[str], list[Ints]]:
     """Names of the groups, and the numbers of the columns in each."""
     if groups is None:
-        return names, list(_single(len(names)))
+        return list(names), list(_single(len(names)))
     if not isinstance(groups, Mapping):
         raise TypeError(f"groups={shortened(groups)} is not valid: give a dict of names to lists of columns.")
     place = {name: number for number, name in enumerate(names)}

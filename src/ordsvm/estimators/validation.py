@@ -29,6 +29,7 @@ from ordsvm.labels import Ranks, require_y
 from ordsvm.sparse import check_structure
 
 PLAIN_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
+SYMMETRY_FLOOR = 1e-8  # of the largest kernel value: differences that rounding makes of values near 0
 LARGEST = 1e140  # whose squares, and sums of them, do not overflow
 
 
@@ -340,6 +341,7 @@ def require_kernel_columns(error: ValueError) -> None:
 
 
 def check_square_kernel(X: Any) -> None:
+    """Raise ValueError unless X is a square and, but for rounding, symmetric matrix of any scale."""
     if sp.issparse(X):
         raise TypeError("A sparse precomputed kernel is not supported: pass X.toarray().")
     if X.shape[0] != X.shape[1]:
@@ -347,7 +349,7 @@ def check_square_kernel(X: Any) -> None:
             f"Precomputed matrix must be a square matrix: X has shape {X.shape}; "
             "pass the kernel values between all training samples."
         )
-    blocks = range(0, len(X), 256)
-    if not all(np.allclose(X[i : i + 256], X[:, i : i + 256].T, rtol=1e-5, atol=1e-8) for i in blocks):
+    blocks, least = range(0, len(X), 256), SYMMETRY_FLOOR * max(float(X.max()), -float(X.min()))
+    if not all(np.allclose(X[i : i + 256], X[:, i : i + 256].T, rtol=1e-5, atol=least) for i in blocks):
         raise ValueError("The precomputed kernel matrix is not symmetric: pass k(X, X) of the training samples.")
     warn_of_diagonal(X.diagonal())

@@ -258,7 +258,8 @@ def _is_columnwise(score: Score, X: Any, background: Any) -> bool:
     one_each = np.eye(n_columns, dtype=bool)
     found = _plain(score.features(mixed_rows(sample, other, one_each)))
     expected = np.where(one_each, _plain(score.features(sample)), _plain(score.features(other)))
-    return not sp.issparse(found) and np.allclose(found, expected, rtol=1e-12, atol=1e-12)
+    floor = 1e-12 * np.abs(expected).max(axis=0, initial=0.0)  # of every feature by its own scale
+    return not sp.issparse(found) and np.allclose(found, expected, rtol=1e-12, atol=floor)
 
 
 def _unlike(sample: Any, X: Any, background: Any) -> Any:

@@ -178,7 +178,7 @@ def _of_the_machine(parts: Parts, saturation: Saturation | None) -> list[Finding
 
 
 def _of_the_data(parts: Parts, target: Floats, own: tuple[float, float], is_ranked: bool) -> list[Finding | None]:
-    if parts.is_ours and is_pairwise(parts.machine):
+    if parts.is_ours and (is_pairwise(parts.machine) or parts.features.dtype == object):
         return []
     return [
         None if parts.is_encoded else unscaled_features(parts.features, parts.names),
@@ -200,7 +200,7 @@ def _rows_to_predict(parts: Parts) -> Ints | None:
     machine, features = parts.machine, parts.features
     if not isinstance(machine, Machine) or not hasattr(machine, "support_") or is_pairwise(machine):
         return None
-    values = features.nnz / features.shape[0] if hasattr(features, "nnz") else features.shape[1]
+    values = features.nnz / features.shape[0] if hasattr(features, "nnz") else features.shape[-1]
     most = max(1000, int(MOST_VALUES / (max(1, len(machine.support_)) * max(1.0, values))))
     return None if most >= features.shape[0] else spread(features.shape[0], most)
 

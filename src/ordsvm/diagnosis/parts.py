@@ -80,7 +80,7 @@ def _names_out(steps: Pipeline) -> Any:
 
 
 def _feature_names(names: Any, features: Any, checked: Any) -> Sequence[str]:
-    n_features = 0 if checked is None else checked.shape[1]
+    n_features = 0 if checked is None or checked.dtype == object else checked.shape[1]
     if names is None:
         names = getattr(features, "columns", None)
     if names is None or len(names) != n_features:

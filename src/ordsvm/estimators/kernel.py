@@ -24,6 +24,7 @@ from ordsvm.estimators.base import (
     reports_to_callbacks,
 )
 from ordsvm.estimators.early_stopping import Validation
+from ordsvm.estimators.objects import new_objects, training_objects
 from ordsvm.estimators.saturation import Saturation, of_problems
 from ordsvm.estimators.validation import (
     check_kernel_parameters,
@@ -191,6 +192,8 @@ class KernelMachine(Machine):
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, TensorRows):
             return check_training_tensor(self, X)
+        if self._takes_missing_values() and (objects := training_objects(self, X)) is not None:
+            return objects
         X = training_samples(self, X, self._data_rules)
         if self._is_precomputed():
             check_square_kernel(X)
@@ -206,6 +209,8 @@ class KernelMachine(Machine):
         """Samples with the features of the training data."""
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
+        if self._takes_missing_values() and (objects := new_objects(self, X)) is not None:
+            return objects
         check_structure(X)
         try:
             X = validate_data(self, self._on_host(X), reset=False, **self._data_rules())

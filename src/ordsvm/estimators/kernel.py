@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -197,7 +198,7 @@ class KernelMachine(Machine):
         X = training_samples(self, X, self._data_rules)
         if self._is_precomputed():
             check_square_kernel(X)
-        return canonical(X)
+        return canonical(X) if sp.issparse(X) else X
 
     def _check_new_data(self, X: Any) -> Any:
         if isinstance(X, SampleNumbers):
@@ -237,7 +238,7 @@ class KernelMachine(Machine):
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
         given = samples
-        if isinstance(kernel, NativeKernel) and not isinstance(samples, TensorRows):
+        if sp.issparse(samples) and isinstance(kernel, NativeKernel):
             (samples,) = compact(samples)  # solvers see no columns without values
         solver = self._choose_solver(task, kernel, samples)
         starts, control = self._starts(task.problems), self._control(keeper)

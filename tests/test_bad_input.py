@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from ordsvm import ModelWarning, certify
+from ordsvm import SVOR, ModelWarning, certify
 from tests.refusals import ESTIMATORS, K, X, Y, refuse
 
 # Labels
@@ -200,16 +200,27 @@ def test_sparse_truth_values_count_as_one(estimator):
         (K[:, :7], ValueError, r"square matrix.*\(30, 7\).*between all training samples"),
         (K[:7], ValueError, r"square matrix.*\(7, 30\)"),
         (with_entry(0.9, K), ValueError, r"not symmetric.*k\(X, X\)"),
+        (1e-12 * with_entry(0.9, K), ValueError, r"not symmetric.*k\(X, X\)"),
+        (1e12 * with_entry(0.9, K), ValueError, r"not symmetric.*k\(X, X\)"),
         (with_entry(np.nan, K), ValueError, r"contains NaN"),
         (sp.csr_array(K), TypeError, r"[Ss]parse.*toarray\(\)"),
         (sp.coo_matrix(K), TypeError, r"[Ss]parse.*toarray\(\)"),
     ],
-    ids=["wide", "tall", "asymmetric", "nan", "csr", "coo"],
+    ids=["wide", "tall", "asymmetric", "asymmetric and small", "asymmetric and large", "nan", "csr", "coo"],
 )
 def test_precomputed_kernels(estimator, matrix, error, pattern):
     y = Y[: matrix.shape[0]]
     y = np.resize([1, 2, 3], len(y)) if len(set(y)) == 1 else y
     refuse(lambda: estimator(kernel="precomputed").fit(matrix, y), error, pattern, one_line=False)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_a_kernel_that_is_asymmetric_by_rounding_is_taken_at_any_scale(scale):
+    rounded = K.copy()
+    rounded[3, 4] += 1e-9 * rounded.max()
+    C = 1.0 / scale
+    model = SVOR(kernel="precomputed", C=C).fit(scale * rounded, Y)
+    assert np.array_equal(model.predict(scale * K), SVOR(kernel="precomputed").fit(K, Y).predict(K))
 
 
 @pytest.mark.usefixtures("no_core")

@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.inspection import PartialDependenceDisplay
 from sklearn.linear_model import PoissonRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from benchmarks.explanations import brute_force
 from ordsvm import (
@@ -337,3 +337,12 @@ def test_scores_of_pairs_of_classes_have_no_similar_cases():
     X, y = load_diabetes_ranks(3)
     with pytest.raises(TypeError, match="no single score"):
         similar_cases(SVC(gamma=0.05).fit(X, y), X[:1])
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-13])
+def test_columns_that_features_mix_are_no_features_at_any_scale(scale):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.digitize(X.sum(axis=1), [-0.5, 0.5])
+    mixing = FunctionTransformer(lambda rows: scale * np.column_stack([rows[:, 0] * rows[:, 1], rows[:, 1:]]))
+    model = make_pipeline(mixing, SVOR(gamma=0.3 / scale**2)).fit(X, y)
+    assert contributions(model, X[:2], X[::10]).method == "enumeration"

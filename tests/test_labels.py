@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+from ordsvm import NPSVOR, SVC, SVOR, SVR, CalibratedOrdinal, LinearSVC, LinearSVOR, RoundedRegressor
 from ordsvm.labels import Ranks, encode_labels
 
 SIZES = ["small", "medium", "large"]  # not the alphabet's order
@@ -217,3 +218,37 @@ def test_unusable_categories_are_refused(categories, message):
 def test_long_lists_of_labels_are_cut_in_messages():
     with pytest.raises(ValueError, match=r"not among the categories 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.: -1;"):
         encode_labels([0, -1], range(50))
+
+
+OBJECTS = {
+    "numbers": (lambda y: y.astype(object), {}),
+    "words": (lambda y: np.array(["a", "b", "c"])[y].astype(object), {}),
+    "truth values": (lambda y: (y > 0).astype(object), {}),
+    "halves": (lambda y: (y + 0.5).astype(object), {"categories": [0.5, 1.5, 2.5]}),
+    "halves that are floats": (lambda y: y + 0.5, {"categories": [0.5, 1.5, 2.5]}),
+    "several types": (lambda y: np.array([1, "two", 3.5], dtype=object)[y], {"categories": [1, "two", 3.5]}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("machine", [SVOR, NPSVOR, LinearSVOR, CalibratedOrdinal, RoundedRegressor])
+@pytest.mark.parametrize(("labels", "options"), OBJECTS.values(), ids=OBJECTS)
+def test_labels_that_are_objects_are_scored_as_they_are_trained_on(machine, labels, options):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = labels(np.digitize(X[:, 0], [-0.4, 0.4]))
+    if machine is CalibratedOrdinal:
+        model = CalibratedOrdinal(SVOR(**options), cv=2)
+    else:
+        model = machine(**options) if machine is not RoundedRegressor else machine(SVR(), **options)
+    weight = np.arange(60.0)
+    right = np.array([true == found for true, found in zip(y, model.fit(X, y).predict(X).tolist(), strict=True)])
+    assert model.score(X, y) == right.mean()
+    assert model.score(X, y, weight) == pytest.approx(np.average(right, weights=weight), rel=1e-12)
+
+
+@pytest.mark.parametrize("machine", [SVC, LinearSVC])
+def test_classes_that_are_objects_are_scored_as_they_are_trained_on(machine):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.digitize(X[:, 0], [-0.4, 0.4])
+    model = machine().fit(X, y.astype(object))
+    assert model.score(X, y.astype(object)) == machine().fit(X, y).score(X, y) == np.mean(model.predict(X) == y)

@@ -155,10 +155,10 @@ class Ranks final : public RankMachines {
       taken[&rank - ranks_.data()] = 0;
       most = std::max(most.load(), rank.epochs());
     };
-    run_team(
+    run_watched(
         std::min<int>(n_threads, static_cast<int>(ranks_.size())), stop,
-        [&](int) {
-          while (!stop) {
+        [&](int, const auto& enough) {
+          while (!enough()) {
             Dcd<Rows>* rank = take();
             if (!rank) return;
             rank->epoch(eps, stop);

@@ -119,7 +119,7 @@ class Machine {
     };
     if (team == 1) return work(0, watch);
     std::atomic<bool> stop = false;
-    run_team(team, stop, [&](int t) { work(t, [&] { return stop.load(); }); }, watch);
+    run_watched(team, stop, work, watch);
   }
 
   virtual Sums take_sums() = 0;

@@ -22,13 +22,9 @@ struct Share {
 
 class ThreadPool {
  public:
+  /// Of so many threads, the calling one among them; of fewer where the system refuses some.
   explicit ThreadPool(int n_threads) {
-    try {
-      for (int t = 1; t < n_threads; ++t) helpers_.emplace_back([this, t] { help(t); });
-    } catch (...) {  // the system has no more threads: those that sleep must not be waited for
-      dismiss();
-      throw;
-    }
+    start_threads(helpers_, n_threads - 1, [this](int t) { help(t + 1); });
   }
   ~ThreadPool() { dismiss(); }
   ThreadPool(const ThreadPool&) = delete;

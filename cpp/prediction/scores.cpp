@@ -100,14 +100,14 @@ void run(const Kernel& kernel, const Data& samples, const Data& support, const N
   n_threads = static_cast<int>(std::min<Index>(n_threads, 1 + n * support.n_rows / min_work_per_thread));
   const Index size = std::clamp<Index>(n / (4 * n_threads), panel_rows, samples_at_once);
   std::atomic<Index> next = 0;
-  const auto work = [&](auto enough) {
+  const auto work = [&](int, const auto& enough) {
     Worker<Compute, SupportGroup, Data> worker(kernel, samples, support, norms, weights);
     for (Index begin = next.fetch_add(size); begin < n && !enough(); begin = next.fetch_add(size))
       worker.score(begin, std::min(begin + size, n), out, enough);
   };
-  if (n_threads == 1) return work(stop_check);
+  if (n_threads == 1) return work(0, stop_check);
   std::atomic<bool> stop = false;
-  run_team(n_threads, stop, [&](int) { work([&] { return stop.load(std::memory_order_relaxed); }); }, stop_check);
+  run_watched(n_threads, stop, work, stop_check);
 }
 
 }  // namespace

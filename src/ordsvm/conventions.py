@@ -7,10 +7,13 @@ import sys
 from types import FunctionType
 from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_consistent_length
 
 from ordsvm.devices import on_host
+from ordsvm.labels import label_array
 
 T = TypeVar("T", bound=type)
 
@@ -142,7 +145,13 @@ def share_of_right_labels(self: Any, X: Any, y: Any, sample_weight: Any = None) 
         The share, from 0 to 1.
     """
     predicted, weight = on_host(self.predict(X)), on_host(sample_weight, "sample_weight")
-    return float(accuracy_score(on_host(y, "y"), predicted, sample_weight=weight))
+    labels = label_array(on_host(y, "y"))  # as `fit` reads them: scikit-learn refuses numbers in an array of objects
+    kinds = labels.dtype.kind, predicted.dtype.kind
+    if "O" in kinds or (kinds[1] == "f" and kinds[0] in "biuf"):  # labels that only `categories` make such
+        check_consistent_length(labels, predicted, weight)
+        pairs = zip(labels.tolist(), predicted.tolist(), strict=True)
+        return float(np.average([true == found for true, found in pairs], weights=weight))
+    return float(accuracy_score(labels, predicted, sample_weight=weight))
 
 
 def coefficient_of_determination(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:

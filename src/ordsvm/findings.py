@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from textwrap import fill
-from typing import Any
+from typing import Any, overload
 
 WIDTH = 100  # of a finding in a terminal
 
@@ -48,6 +48,27 @@ class Finding:
 
     def _repr_html_(self) -> str:
         return Findings([self])._repr_html_()
+
+
+@dataclass(frozen=True)
+class NumberedNames(Sequence[str]):
+    """Names of columns that have none, such as "x3", made when they are read: there may be billions."""
+
+    prefix: str
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        chosen = range(self.size)[place]
+        return f"{self.prefix}{chosen}" if isinstance(chosen, int) else [f"{self.prefix}{n}" for n in chosen]
 
 
 class Findings(list[Finding]):

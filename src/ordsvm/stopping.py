@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -63,6 +63,39 @@ def submit(pool: Executor, task: Callable[..., Any], *arguments: Any) -> Future[
         if "shutdown" in str(error):
             raise SystemExit from None
         raise
+
+
+class CallingThread(Executor):
+    """An executor without threads: `submit` does the work."""
+
+    def submit(self, task: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Return a future that is done."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(task(*arguments, **options))
+        except BaseException as error:
+            future.set_exception(error)
+        return future
+
+
+def started_pool(n_threads: int) -> Executor:
+    """Return a pool of as many threads as the system starts, at most `n_threads`; where it refuses all, of none.
+
+    A pool starts threads when it is given work, and loses that work where the system refuses one.
+    """
+    pool, may_go = ThreadPoolExecutor(n_threads), threading.Event()
+    n_started = 0
+    try:
+        while n_started < n_threads:
+            submit(pool, may_go.wait)
+            n_started += 1
+    except RuntimeError:  # can't start new thread
+        may_go.set()
+        pool.shutdown(cancel_futures=True)
+        return started_pool(n_started) if n_started else CallingThread()
+    finally:
+        may_go.set()
+    return pool
 
 
 class Jobs:

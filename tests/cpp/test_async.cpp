@@ -2,6 +2,7 @@
 #include "check.hpp"
 #include "in_threads.hpp"
 #include "teams.hpp"
+#include "threads_left.hpp"
 
 namespace ordsvm {
 namespace {
@@ -16,6 +17,20 @@ TEST(teams_of_all_sizes_find_the_optimum) {
     check_team(regression, space, solver);
     check_team(ordinal, space, solver);
   });
+}
+
+TEST(a_team_has_as_many_owners_as_the_system_starts_threads) {
+  Random random(70);
+  const Data data(random, 14, 2, 4, 1.0);
+  const Space space(rbf, data);
+  const HingeTable ordinal = implicit_table(data, Treatment::penalized, 1.0);
+  for (const int left : {0, 1, 2}) {
+    const check::Context here(std::to_string(left) + " threads left");
+    for_variants({4}, [&](const Parallel& solver) {
+      const ThreadsLeft limit(left);
+      check_team(ordinal, space, solver);
+    });
+  }
 }
 
 TEST(teams_find_the_optimum_of_all_box_problems) {

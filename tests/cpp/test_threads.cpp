@@ -7,6 +7,8 @@
 #include "in_threads.hpp"
 #include "parallel/shared_number.hpp"
 #include "parallel/team.hpp"
+#include "parallel/thread_pool.hpp"
+#include "threads_left.hpp"
 
 namespace ordsvm {
 namespace {
@@ -154,6 +156,70 @@ TEST(teams_may_follow_one_another_quickly) {
 }
 
 static_assert(std::is_move_constructible_v<JoiningThread> && !std::is_constructible_v<JoiningThread, JoiningThread&>);
+
+TEST(a_team_does_all_of_its_tasks_whatever_threads_the_system_refuses) {
+  for (const int left : {0, 1, 2, 3, 5, 9}) {
+    const check::Context here(std::to_string(left) + " threads left");
+    const ThreadsLeft limit(left);
+    LastingTeam team;
+    const int expected = std::min(left, 5);
+    CHECK(team.grow(5) == expected);
+    std::atomic<bool> stop = false;
+    std::vector<int> worked(5, 0);
+    std::vector<std::thread::id> thread(5);
+    for (int round = 0; round < 3; ++round) {
+      const auto work = [&](int t) {
+        ++worked[t];
+        thread[t] = std::this_thread::get_id();
+      };
+      team.run(5, stop, work, no_watch, milliseconds(1));
+    }
+    CHECK(worked == std::vector<int>(5, 3));
+    CHECK(static_cast<int>(std::set<std::thread::id>(thread.begin(), thread.end()).size()) == std::max(1, expected));
+    CHECK((thread[0] == std::this_thread::get_id()) == (left == 0));
+    CHECK(!stop);
+  }
+}
+
+TEST(an_exception_comes_out_where_threads_are_refused) {
+  for (const int left : {0, 1, 2}) {
+    const ThreadsLeft limit(left);
+    std::atomic<bool> stop = false;
+    const auto work = [](int t) {
+      if (t == 1) throw std::runtime_error("task " + std::to_string(t));
+    };
+    CHECK(thrown_by(4, stop, work, no_watch) == "task 1");
+    CHECK(stop);
+  }
+}
+
+TEST(a_watched_team_of_the_calling_thread_alone_is_stopped_by_its_watch) {
+  for (const int left : {0, 1}) {
+    const ThreadsLeft limit(left);
+    std::atomic<bool> stop = false;
+    std::atomic<int> looks = 0, ended = 0;
+    const auto work = [&](int, const auto& enough) {
+      CHECK(comes_true([&] { return enough(); }));
+      ++ended;
+    };
+    run_watched(3, stop, work, [&] { return ++looks == 3; });
+    CHECK(looks == 3 && ended == 3 && stop);
+  }
+}
+
+TEST(a_pool_works_with_the_threads_that_the_system_starts) {
+  for (const int left : {0, 2, 7}) {
+    const ThreadsLeft limit(left);
+    ThreadPool pool(4);
+    CHECK(pool.size() == 1 + std::min(left, 3));
+    std::atomic<int> sum = 0;
+    pool.run(100, [&](int task, int thread) {
+      CHECK(thread < pool.size());
+      sum += task;
+    });
+    CHECK(sum == 4950);
+  }
+}
 
 TEST(a_thread_is_joined_where_it_goes_out_of_scope) {
   std::atomic<bool> ended = false;

@@ -114,7 +114,7 @@ bool FeatureSystem::add(const Rows& rows, Index first, Monitor& monitor) {
   if (team == 1)
     work_on(0, watch);
   else
-    run_team(team, stop, [&](int t) { work_on(t, [&] { return stop.load(); }); }, watch);
+    run_watched(team, stop, work_on, watch);
   for (const auto& part : parts)
     for (Index vector = 0; vector < n_vectors(); ++vector) {
       add_to(sums_[vector].panel, part[vector].panel);

@@ -61,7 +61,7 @@ template <class T>
 class AsyGcd final : public TeamSolver<T> {
  public:
   AsyGcd(const Hinges& hinges, RowCache<T>& cache, const Variables& variables, const Team& team)
-      : TeamSolver<T>(hinges, cache, variables, team), safeguard_(team.n_threads, hinges.n_samples) {
+      : TeamSolver<T>(hinges, cache, variables, team), safeguard_(team_.n_threads, hinges.n_samples) {
     // A report may come before the first count, while the scores of hinges at their caps are summed up.
     if (!variables.active.empty()) variables.active[0] = hinges.size();
   }

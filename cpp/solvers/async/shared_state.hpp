@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <thread>
@@ -47,7 +48,10 @@ struct Commons {
 
   std::atomic<Index> pause_at = std::numeric_limits<Index>::max();  // steps at which all wait for the report
 
-  void wait_for_report() const {
+  std::function<bool()> watch_alone = {};  // where the only owner works on the thread that watches
+
+  void wait_for_report() {
+    if (watch_alone && !stop && watch_alone()) stop = true;
     while (steps.load(std::memory_order_relaxed) >= pause_at.load(std::memory_order_relaxed) && !stop)
       std::this_thread::yield();
   }

@@ -1,6 +1,7 @@
 // What the asynchronous solvers have in common: rounds of work by a team, each followed by an exact look at the result.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <vector>
@@ -63,8 +64,11 @@ class TeamSolver {
         variables_(variables),
         team_(team),
         diagonal_(diagonal_of<T>(cache.source())),
-        owned_(partitioned(hinges, team.partition, team.n_threads)),
-        rows_before_(cache.rows_computed()) {}
+        rows_before_(cache.rows_computed()) {
+    // Owners wait for each other: there are as many as the system starts threads, or one, on the calling thread.
+    team_.n_threads = std::max(1, threads_.grow(team.n_threads));
+    owned_ = partitioned(hinges, team.partition, team_.n_threads);
+  }
 
   /// Steps on alpha, scores and thresholds until no thread finds a violation above tol. False if it ended before.
   virtual bool work(double tol, Index max_steps, Monitor& monitor) = 0;
@@ -90,18 +94,19 @@ class TeamSolver {
   void together(Commons<T>& commons, Monitor& monitor, Task task) {
     const bool by_steps = monitor.next_step() < std::numeric_limits<Index>::max();
     commons.pause_at = monitor.next_step();
-    threads_.run(
-        static_cast<int>(owned_.size()), commons.stop, task,
-        [&] {
-          const Index steps = commons.steps;
-          if (!monitor.due(steps)) return monitor.stopped();
-          commons.show(variables_.alpha);
-          show();
-          const bool enough = monitor.stop_now(steps, rows());
-          commons.pause_at = monitor.next_step();
-          return enough;
-        },
-        std::chrono::microseconds(by_steps ? 100 : 2000));
+    const auto watch = [&] {
+      const Index steps = commons.steps;
+      if (!monitor.due(steps)) return monitor.stopped();
+      commons.show(variables_.alpha);
+      show();
+      const bool enough = monitor.stop_now(steps, rows());
+      commons.pause_at = monitor.next_step();
+      return enough;
+    };
+    if (threads_.grow(1) == 0) commons.watch_alone = watch;
+    threads_.run(static_cast<int>(owned_.size()), commons.stop, task, watch,
+                 std::chrono::microseconds(by_steps ? 100 : 2000));
+    commons.watch_alone = nullptr;
   }
   /// Called before the monitor is.
   virtual void show() {}

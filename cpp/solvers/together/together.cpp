@@ -72,15 +72,15 @@ class Solve {
                      [&](Index a, Index b) { return partition_.size_of(a) > partition_.size_of(b); });
     const int n_threads = std::min<int>(options_.n_threads, static_cast<int>(order.size()));
     std::atomic<Index> next = 0;
-    const auto work = [&](int) {
+    const auto work = [&](int, const auto& enough) {
       LazyRows own(true);
-      for (Index at; !stop_ && (at = next.fetch_add(1)) < problems_.count();) {
+      for (Index at; !enough() && (at = next.fetch_add(1)) < problems_.count();) {
         const Index p = order[at];
         const double limit = share_of_time(problems_.count() - at);
         if (limit > 0.0) found[p] = one(p, own, alpha, score, limit);
       }
     };
-    run_team(n_threads, stop_, work, watch, std::chrono::milliseconds(50));
+    run_watched(n_threads, stop_, work, watch, std::chrono::milliseconds(50));
     if (!has_several_groups()) found[0].kernel_rows = kernel_.own(0).made();
   }
 

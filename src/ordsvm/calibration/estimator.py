@@ -27,6 +27,7 @@ from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.threshold_models import SVOR
 from ordsvm.estimators.validation import check_features, check_sample_weight, checkpoint_argument, weight_argument
 from ordsvm.labels import label_array, rank_codes, require_y
+from ordsvm.sparse import check_structure
 from ordsvm.stopping import Jobs
 
 
@@ -137,6 +138,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             check_choice("cv", self.cv, ["prefit"])
         require_y(y, type(self).__name__, "label")
         X, y, sample_weight = on_host(X), on_host(y, "y"), on_host(sample_weight, "sample_weight")
+        check_structure(X)
         X, y, sample_weight = self._counting(*indexable(X, y, sample_weight))
         validate_data(self, X, skip_check_array=True)  # counts and names the features only
         prefit = self._is_trained()

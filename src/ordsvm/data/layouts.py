@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ordsvm import _core
 from ordsvm._typing import Ints
 from ordsvm.data.row_blocks import VALUE, StoredBlock, read_block
+from ordsvm.sparse import range_problem, starts_problem
 
 INT32_MAX = np.iinfo(np.int32).max
 DENSE = ""  # the name of the type of columns, where rows have none
@@ -96,11 +97,20 @@ class CsrLayout:
             rows = starts[row : row + block.n_rows + 1]
             entries = slice(value, value + block.n_values)
             read_block(file, block, (rows, columns[entries], values[entries]), check)
+            if check:
+                self._require_sound(rows, columns[entries])
             rows += value
             row, value = row + block.n_rows, value + block.n_values
         if self.first_column:
             columns -= self.first_column
         return starts, columns, values
+
+    def _require_sound(self, starts: Ints, columns: Ints) -> None:
+        """Raise OSError if the rows of a block as it is stored refer to columns or values that there are not."""
+        problem = starts_problem(starts, len(starts) - 1, len(columns))
+        problem = problem or range_problem("columns", columns - columns.dtype.type(self.first_column), self.n_features)
+        if problem is not None:
+            raise OSError(f"its rows are malformed: {problem}")
 
     def core_block(self, rows: Arrays) -> _core.RowBlock:
         starts, columns, values = rows

@@ -6,7 +6,6 @@ import os
 import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
 
@@ -20,7 +19,7 @@ from ordsvm.data.row_blocks import StoredBlock
 from ordsvm.data.spool import BlockSize, Spool
 from ordsvm.data.store_files import BLOCKS, LABELS, ROWS, WEIGHTS, StoreIndex, load_array, new_folder, save_array
 from ordsvm.data.svmlight import column_range, svmlight_blocks
-from ordsvm.stopping import submit
+from ordsvm.stopping import started_pool, submit
 
 BLOCK_BYTES = 1 << 20  # read at once: enough for a disk
 WINDOW_BYTES = 1 << 27  # in memory at once: enough to mix rows from all over the store
@@ -330,7 +329,7 @@ class RowStore:
         """Windows one after the other; a thread reads the next one while the caller works on this one."""
         if not self._is_open:
             raise ValueError("The row store is closed: open or write it anew.")
-        with self._file() as file, ThreadPoolExecutor(1) as reader:
+        with self._file() as file, started_pool(1) as reader:
             ahead = submit(reader, self._load, file, windows[0])
             for numbers, following in zip(windows, [*windows[1:], None], strict=True):
                 rows = ahead.result()

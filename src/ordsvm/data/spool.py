@@ -16,6 +16,7 @@ from ordsvm.checks import as_floats, check_number, shortened
 from ordsvm.data.layouts import INT32_MAX, Arrays, CsrLayout, DenseLayout, Layout, smaller_layout
 from ordsvm.data.row_blocks import VALUE, StoredBlock, write_block
 from ordsvm.labels import label_array, ordered_dtype_categories
+from ordsvm.sparse import check_structure
 
 LARGEST = 1e15  # of the values: rows that are longer can't be computed with
 
@@ -158,6 +159,7 @@ def _parts(block: Any) -> tuple[Any, Any, Any]:
 
 def _checked_rows(X: Any, n_features: int) -> Any:
     """Dense or CSR in float32, as wide as the blocks before."""
+    check_structure(X)
     with np.errstate(over="ignore"):  # what does not fit float32 becomes infinite, and that is an error
         X = check_array(X, accept_sparse="csr", dtype=VALUE, ensure_min_samples=0, input_name="X")
     if n_features and X.shape[1] != n_features:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ordsvm.diagnosis.parts import column_ranges
 from ordsvm.findings import Finding, listed
+from ordsvm.kernels.arrays import compact
 
 WIDEST = 100.0  # times the least range, up to which columns count as scaled alike
 FEWEST_ROWS = 20  # from which on an order of all rows is no accident: it has a chance of 2 / 20!
@@ -20,10 +21,13 @@ LOOKED_AT = 1000  # rows, for a first look whether values repeat
 WORDS = 0.5  # share of texts of more than one word, from which on a column of texts is no column of names
 
 
-def unscaled_features(features: Any, names: list[str]) -> Finding | None:
+def unscaled_features(features: Any, names: Sequence[str]) -> Finding | None:
     """Columns whose ranges differ so much that those of small range have next to no weight in distances, or in ‖w‖²."""
     if features is None or features.shape[1] < 2:
         return None
+    columns: Any = range(features.shape[1])
+    if sp.issparse(features) and features.shape[1] > features.nnz:  # most columns hold nothing
+        columns, (features,) = np.unique(features.indices), compact(features)
     ranges = column_ranges(features)
     varying = np.flatnonzero(np.nan_to_num(ranges) > 0)
     if len(varying) < 2:
@@ -32,13 +36,14 @@ def unscaled_features(features: Any, names: list[str]) -> Finding | None:
     ratio = float(ranges[widest] / ranges[least])
     if ratio < WIDEST or _deviate_alike(features, varying):
         return None
+    wide, small = names[int(columns[widest])], names[int(columns[least])]
     sentence = (
-        f"Features have scales that differ widely: {names[widest]} has a range of {ranges[widest]:.3g}, {names[least]} "
+        f"Features have scales that differ widely: {wide} has a range of {ranges[widest]:.3g}, {small} "
         f"one of {ranges[least]:.3g}, {ratio:,.0f} times less, and counts next to nothing in distances and penalties."
     )
     scaler = "MaxAbsScaler()" if sp.issparse(features) else "StandardScaler()"
     remedy = f"Scale the features: make_pipeline({scaler}, machine)."
-    figures = {"widest": names[widest], "least": names[least], "ratio": ratio}
+    figures = {"widest": wide, "least": small, "ratio": ratio}
     return Finding("unscaled-features", sentence, remedy, figures)
 
 

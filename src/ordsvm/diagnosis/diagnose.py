@@ -34,6 +34,7 @@ from ordsvm.findings import Finding, Findings
 from ordsvm.labels import label_array, rank_codes
 from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.model_selection.remarks import edges_of_search
+from ordsvm.sparse import check_structure
 
 #: The names of all findings.
 NAMES = (
@@ -116,6 +117,7 @@ def diagnose(model: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: Samp
     if is_stream(X):
         raise ValueError("diagnose needs rows in memory: give some of them as an array with their labels.")
     X, y, sample_weight = on_host(X), on_host(y, "y"), on_host(sample_weight, "sample_weight")
+    check_structure(X)
     check_consistent_length(X, y)
     parts = parts_of(model, X)
     saturation = _saturation(parts, y, sample_weight)
@@ -176,7 +178,7 @@ def _of_the_machine(parts: Parts, saturation: Saturation | None) -> list[Finding
 
 
 def _of_the_data(parts: Parts, target: Floats, own: tuple[float, float], is_ranked: bool) -> list[Finding | None]:
-    if parts.is_ours and is_pairwise(parts.machine):
+    if parts.is_ours and (is_pairwise(parts.machine) or parts.features.dtype == object):
         return []
     return [
         None if parts.is_encoded else unscaled_features(parts.features, parts.names),
@@ -198,7 +200,7 @@ def _rows_to_predict(parts: Parts) -> Ints | None:
     machine, features = parts.machine, parts.features
     if not isinstance(machine, Machine) or not hasattr(machine, "support_") or is_pairwise(machine):
         return None
-    values = features.nnz / features.shape[0] if hasattr(features, "nnz") else features.shape[1]
+    values = features.nnz / features.shape[0] if hasattr(features, "nnz") else features.shape[-1]
     most = max(1000, int(MOST_VALUES / (max(1, len(machine.support_)) * max(1.0, values))))
     return None if most >= features.shape[0] else spread(features.shape[0], most)
 

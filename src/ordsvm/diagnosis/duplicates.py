@@ -69,11 +69,11 @@ def disagreeing_duplicates(features: Any, target: Floats, own: tuple[float, floa
 
 def row_hashes(features: Any) -> Hashes:
     """A number for every row, the same for equal rows, dense or sparse: the sum of mixed bits of its values but 0."""
-    keys = _mixed(np.arange(1, features.shape[1] + 1, dtype=np.uint64))
     if sp.issparse(features):
-        values = _hashed(features.data, keys[features.indices])
+        values = _hashed(features.data, _mixed(features.indices.astype(np.uint64) + np.uint64(1)))
         sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(values, dtype=np.uint64)])
         return sums[features.indptr[1:]] - sums[features.indptr[:-1]]
+    keys = _mixed(np.arange(1, features.shape[1] + 1, dtype=np.uint64))
     starts = range(0, features.shape[0], ROWS_AT_ONCE)
     parts = [_hashed(features[at : at + ROWS_AT_ONCE], keys).sum(axis=1, dtype=np.uint64) for at in starts]
     return np.concatenate(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.data.frames import TableEncoder, TableModel
 from ordsvm.estimators import RoundedRegressor
 from ordsvm.estimators.base import Machine, checked_samples
+from ordsvm.findings import NumberedNames
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Parts:
 
     machine: Any
     features: Any
-    names: list[str]
+    names: Sequence[str]
     columns: dict[str, Any]
     is_encoded: bool
 
@@ -77,12 +79,12 @@ def _names_out(steps: Pipeline) -> Any:
         return None
 
 
-def _feature_names(names: Any, features: Any, checked: Any) -> list[str]:
-    n_features = 0 if checked is None else checked.shape[1]
+def _feature_names(names: Any, features: Any, checked: Any) -> Sequence[str]:
+    n_features = 0 if checked is None or checked.dtype == object else checked.shape[1]
     if names is None:
         names = getattr(features, "columns", None)
     if names is None or len(names) != n_features:
-        return [f"column {place}" for place in range(n_features)]
+        return NumberedNames("column ", n_features)
     return [str(name) for name in names]
 
 

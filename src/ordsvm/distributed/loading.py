@@ -14,10 +14,10 @@ from sklearn.utils import check_array
 from ordsvm._typing import Floats, Ints
 from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard
-from ordsvm.estimators.base import readable
 from ordsvm.estimators.validation import check_magnitude, check_sample_weight, check_targets, weights_or_none
 from ordsvm.labels import label_array, ordered_dtype_categories, rank_codes
 from ordsvm.solvers.linear.solve import SampleColumns, reach_of, squared_norms
+from ordsvm.sparse import check_structure, readable
 
 SHARES = (np.arange(16) + 0.5) / 16  # of the targets of a block, below the quantiles that stand for all of them
 
@@ -82,6 +82,7 @@ def _load(X: Any, y: Any, weight: Any, is_regression: bool, name: str) -> Partit
     if hasattr(X, "index") and hasattr(y, "index") and not callable(y.index) and not X.index.equals(y.index):
         raise ValueError("X and y have different indices: take both from one data frame.")
     options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "input_name": "X"}
+    check_structure(X)
     X = check_array(X, ensure_min_samples=0, **options)
     categories, n_rows = ordered_dtype_categories(y), X.shape[0]
     y = np.asarray(y) if n_rows == 0 else check_targets(y, name) if is_regression else label_array(y)

@@ -29,6 +29,7 @@ from ordsvm.estimators.validation import check_seed
 from ordsvm.kernels import Custom, NystroemMap, make_kernel
 from ordsvm.kernels.kernels import KernelLike
 from ordsvm.result import FitResult
+from ordsvm.sparse import canonical, check_structure
 
 KERNELS = ("rbf", "poly", "sigmoid", "laplacian", "linear")
 
@@ -226,6 +227,7 @@ class NystroemMachine(BaseEstimator):
         return self.machine_.predict(self._map(X))
 
     def _map(self, X: Any) -> Any:
+        check_structure(X)
         return _mapped(self.map_, validate_data(self, X, reset=False, accept_sparse="csr"))
 
     def _machine(self) -> Any:
@@ -273,12 +275,18 @@ def _n_rows(block: Any) -> int:
     return int(_rows_of(block).shape[0])
 
 
+def _checked_rows(block: Any) -> Any:
+    """Return the rows of a block, dense or CSR, as a kernel takes them."""
+    X = _rows_of(block)
+    check_structure(X)
+    return canonical(check_array(X, accept_sparse="csr", ensure_min_samples=0))
+
+
 def _some(block: Any, numbers: np.ndarray) -> Any:
-    X = check_array(_rows_of(block), accept_sparse="csr", ensure_min_samples=0)
-    return X[numbers]
+    return _checked_rows(block)[numbers]
 
 
 def _mapped(kernel_map: NystroemMap, block: Any) -> Any:
     """The rows in the features of the map; with labels and weights if these came along."""
-    made = kernel_map.transform(check_array(_rows_of(block), accept_sparse="csr", ensure_min_samples=0), np.float32)
+    made = kernel_map.transform(_checked_rows(block), np.float32)
     return (made, *block[1:]) if isinstance(block, tuple) else made

@@ -14,7 +14,6 @@ from functools import wraps
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -389,22 +388,3 @@ def fingerprint(*arrays: NDArray[Any]) -> str:
     for array in arrays:
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
-
-
-def canonical(X: Any) -> Any:
-    """CSR with sorted, unique columns, as kernels need it."""
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return readable(X)
-
-
-def readable(X: Any) -> Any:
-    """CSR with both index arrays of one type, as the core reads it; columns as they are."""
-    if not sp.issparse(X):
-        return X
-    if X.indices.dtype != X.indptr.dtype:
-        X = type(X)((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
-        if X.indices.dtype != X.indptr.dtype:  # SciPy may narrow what it is given
-            X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    return X

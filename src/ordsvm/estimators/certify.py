@@ -167,7 +167,11 @@ def _check_support(model: KernelMachine, X: Any, beta: Floats, order: Ints) -> N
 def _equal(rows: Any, others: Any) -> bool:
     if sp.issparse(rows) and sp.issparse(others):
         return (rows != others).nnz == 0
-    return not sp.issparse(rows) and not sp.issparse(others) and np.array_equal(rows, others, equal_nan=True)
+    return (
+        not sp.issparse(rows)
+        and not sp.issparse(others)
+        and np.array_equal(rows, others, equal_nan=rows.dtype != object)
+    )
 
 
 def _scores(model: KernelMachine, X: Any, beta: Floats) -> tuple[Floats, float]:

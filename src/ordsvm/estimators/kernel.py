@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -19,13 +20,13 @@ from ordsvm.devices import TensorRows, device_or_cpu, is_tensor, on_host
 from ordsvm.estimators.base import (
     Fit,
     Machine,
-    canonical,
     fingerprint,
     finite_scores,
     may_be_tensors,
     reports_to_callbacks,
 )
 from ordsvm.estimators.early_stopping import Validation
+from ordsvm.estimators.objects import new_objects, training_objects
 from ordsvm.estimators.saturation import Saturation, of_problems
 from ordsvm.estimators.validation import (
     check_kernel_parameters,
@@ -37,7 +38,8 @@ from ordsvm.estimators.validation import (
     require_kernel_columns,
     training_samples,
 )
-from ordsvm.kernels import Custom, Kernel, KernelMatrix, Linear, Precomputed
+from ordsvm.kernels import Custom, Kernel, KernelMatrix, Linear, NativeKernel, Precomputed
+from ordsvm.kernels.arrays import compact
 from ordsvm.kernels.full_kernel import SampleNumbers
 from ordsvm.kernels.given import warn_of_diagonal
 from ordsvm.kernels.products.device_matrix import on_device
@@ -54,6 +56,7 @@ from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.recorder import combined
 from ordsvm.solvers.registry import check_solver, computes_on_device, is_proximal_newton, is_rank_dcd
 from ordsvm.solvers.solution import Solution
+from ordsvm.sparse import canonical, check_structure
 
 
 @dataclass(frozen=True)
@@ -191,10 +194,12 @@ class KernelMachine(Machine):
     def _check_training_data(self, X: Any) -> Any:
         if isinstance(X, TensorRows):
             return check_training_tensor(self, X)
+        if self._takes_missing_values() and (objects := training_objects(self, X)) is not None:
+            return objects
         X = training_samples(self, X, self._data_rules)
         if self._is_precomputed():
             check_square_kernel(X)
-        return canonical(X)
+        return canonical(X) if sp.issparse(X) else X
 
     def _check_new_data(self, X: Any) -> Any:
         if isinstance(X, SampleNumbers):
@@ -206,6 +211,9 @@ class KernelMachine(Machine):
         """Samples with the features of the training data."""
         if isinstance(X, TensorRows):
             return check_tensor(X, self.n_features_in_)
+        if self._takes_missing_values() and (objects := new_objects(self, X)) is not None:
+            return objects
+        check_structure(X)
         try:
             X = validate_data(self, self._on_host(X), reset=False, **self._data_rules())
         except ValueError as error:
@@ -230,6 +238,9 @@ class KernelMachine(Machine):
             self._named_solver(task)  # an error comes before any work
         samples = self._samples(X, task.order)
         kernel = self._make_kernel(samples)
+        given = samples
+        if sp.issparse(samples) and isinstance(kernel, NativeKernel):
+            (samples,) = compact(samples)  # solvers see no columns without values
         solver = self._choose_solver(task, kernel, samples)
         starts, control = self._starts(task.problems), self._control(keeper)
         if isinstance(solver, RankDCD):
@@ -238,7 +249,7 @@ class KernelMachine(Machine):
         if is_auto(self.solver):
             control = replace(control, last_resort=last_resort(self._work(task, kernel, samples)))
         if task.validation is not None:
-            trained_on = task.order if self._is_precomputed() else samples
+            trained_on = task.order if self._is_precomputed() else given
             control = task.validation.controls(control, task.problems[0], kernel, trained_on)
         if isinstance(kernel, Custom) and computes_on_device(solver):
             samples = on_device(solver.device, samples)

@@ -25,7 +25,6 @@ from ordsvm.estimators.base import (
     finite_scores,
     machine_identity,
     may_be_tensors,
-    readable,
     reports_to_callbacks,
 )
 from ordsvm.estimators.model_findings import RankCounts
@@ -45,6 +44,7 @@ from ordsvm.solvers.linear.rank_dcd import RankDCD
 from ordsvm.solvers.linear.solve import solve_linear
 from ordsvm.solvers.registry import check_linear_solver, with_seed
 from ordsvm.solvers.solution import LinearSolution
+from ordsvm.sparse import check_structure, readable
 
 # What tol=None is: √(tol / share) bounds ‖w − w*‖ / ‖w‖. The share of ½‖w‖² in the objective is a fifth on text at
 # C = 1, so that weights are proven to be within 7 %, and are within 1 %. At 0.01 it was 22 %, and noise could pass for
@@ -210,6 +210,7 @@ class LinearMachine(Machine):
     def _check_new_data(self, X: Any) -> Any:
         check_is_fitted(self)
         require_rows_in_memory(X)
+        check_structure(X)
         X = validate_data(self, on_host(X), reset=False, **self._data_rules())
         check_magnitude(X)
         return readable(X)

@@ -13,7 +13,7 @@ from ordsvm._typing import Floats, Samples, SampleWeight
 from ordsvm.checks import check_choice, check_number, check_positive, shortened, usable_threads
 from ordsvm.conventions import read_only
 from ordsvm.data.row_store import RowStore
-from ordsvm.estimators.base import Fit, canonical, finite_scores
+from ordsvm.estimators.base import Fit, finite_scores
 from ordsvm.estimators.certify import certify
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.nystroem_error import LeftOut, NystroemError, ScaledDual, bound_by_residuals
@@ -22,6 +22,7 @@ from ordsvm.kernels import Kernel, NystroemMap, Precomputed
 from ordsvm.kernels.nystroem import RULES, draw_landmarks
 from ordsvm.problem import Certificate
 from ordsvm.solvers.solution import LinearSolution
+from ordsvm.sparse import canonical
 
 NEGATIVE_RESIDUAL = 1e-4  # share of the largest k(x, x) that rounding in float32 does not explain
 LEAST_LANDMARKS, LANDMARKS_BY_ROOT = 300, 4.0  # n_landmarks="auto" is at most the larger of 300 and 4√n

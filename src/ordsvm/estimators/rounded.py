@@ -15,6 +15,7 @@ from ordsvm.devices import on_host
 from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
 from ordsvm.formulations.threshold import public_cuts
 from ordsvm.labels import encode_labels
+from ordsvm.sparse import check_structure
 from ordsvm.thresholds import intercept_of, ranks_of
 
 
@@ -92,6 +93,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         RoundedRegressor
             The fitted estimator.
         """
+        check_structure(X)
         validate_data(self, X, skip_check_array=True)  # counts and names the features only
         y, sample_weight = on_host(y, "y"), on_host(sample_weight, "sample_weight")
         ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)

@@ -318,7 +318,7 @@ class ThresholdModel(ClassifierMixin, KernelMachine):
     def _rank_counts(self, fit: Fit, solution: Trained) -> RankCounts | None:
         score, order = solution.solutions[0].score, fit.task.order
         if score is None and isinstance(self.kernel_, Linear):
-            score = np.asarray(fit.X @ self.coef_, dtype=np.float64)[order]
+            score = self.kernel_.scores(fit.X, self.support_vectors_, self.dual_coef_)[order]
         if score is None:
             return None
         true, problem = fit.target.codes[order], fit.task.problems[0]

@@ -26,8 +26,10 @@ from ordsvm.devices import TensorRows
 from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, gamma_value, make_kernel
 from ordsvm.kernels.given import warn_of_diagonal
 from ordsvm.labels import Ranks, require_y
+from ordsvm.sparse import check_structure
 
 PLAIN_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
+SYMMETRY_FLOOR = 1e-8  # of the largest kernel value: differences that rounding makes of values near 0
 LARGEST = 1e140  # whose squares, and sums of them, do not overflow
 
 
@@ -42,6 +44,7 @@ def training_samples(machine: Any, X: Any, rules: Callable[[], dict[str, Any]]) 
         if hasattr(machine, "feature_names_in_"):  # of an earlier fit
             del machine.feature_names_in_
         return np.ascontiguousarray(X)
+    check_structure(X)
     X = validate_data(machine, X, ensure_min_samples=2, **rules())
     check_magnitude(X)
     return X
@@ -151,12 +154,16 @@ def check_same_length(X: Any, target: NDArray[Any]) -> None:
 
 
 def check_features(estimator: Any, X: Any) -> None:
-    """As many features as in training, of the same names; the values are for the estimator inside to check."""
+    """Raise ValueError if X has other features than the training samples, or a malformed structure.
+
+    The values are for the estimator inside to check.
+    """
     if hasattr(estimator, "n_features_in_") and len(getattr(X, "shape", ())) == 1:
         raise ValueError(
             "X is 1-d, but a table of samples by features is expected. Reshape your data: "
             "X.reshape(1, -1) is one sample, X.reshape(-1, 1) one feature."
         )
+    check_structure(X)
     validate_data(estimator, X, reset=False, skip_check_array=True)
 
 
@@ -343,6 +350,7 @@ def require_kernel_columns(error: ValueError) -> None:
 
 
 def check_square_kernel(X: Any) -> None:
+    """Raise ValueError unless X is a square and, but for rounding, symmetric matrix of any scale."""
     if sp.issparse(X):
         raise TypeError("A sparse precomputed kernel is not supported: pass X.toarray().")
     if X.shape[0] != X.shape[1]:
@@ -350,7 +358,7 @@ def check_square_kernel(X: Any) -> None:
             f"Precomputed matrix must be a square matrix: X has shape {X.shape}; "
             "pass the kernel values between all training samples."
         )
-    blocks = range(0, len(X), 256)
-    if not all(np.allclose(X[i : i + 256], X[:, i : i + 256].T, rtol=1e-5, atol=1e-8) for i in blocks):
+    blocks, least = range(0, len(X), 256), SYMMETRY_FLOOR * max(float(X.max()), -float(X.min()))
+    if not all(np.allclose(X[i : i + 256], X[:, i : i + 256].T, rtol=1e-5, atol=least) for i in blocks):
         raise ValueError("The precomputed kernel matrix is not symmetric: pass k(X, X) of the training samples.")
     warn_of_diagonal(X.diagonal())

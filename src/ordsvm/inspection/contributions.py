@@ -258,7 +258,8 @@ def _is_columnwise(score: Score, X: Any, background: Any) -> bool:
     one_each = np.eye(n_columns, dtype=bool)
     found = _plain(score.features(mixed_rows(sample, other, one_each)))
     expected = np.where(one_each, _plain(score.features(sample)), _plain(score.features(other)))
-    return not sp.issparse(found) and np.allclose(found, expected, rtol=1e-12, atol=1e-12)
+    floor = 1e-12 * np.abs(expected).max(axis=0, initial=0.0)  # of every feature by its own scale
+    return not sp.issparse(found) and np.allclose(found, expected, rtol=1e-12, atol=floor)
 
 
 def _unlike(sample: Any, X: Any, background: Any) -> Any:
@@ -283,16 +284,16 @@ def _plain(features: Any) -> Any:
     return features if sp.issparse(features) else np.asarray(features)
 
 
-def _column_names(X: Any, names: list[str]) -> list[str]:
+def _column_names(X: Any, names: Sequence[str]) -> Sequence[str]:
     if hasattr(X, "columns"):
         return [str(name) for name in X.columns]
     return names if len(names) == X.shape[1] else [f"x{number}" for number in range(X.shape[1])]
 
 
-def _grouped(names: list[str], groups: Any) -> tuple[list[str], list[Ints]]:
+def _grouped(names: Sequence[str], groups: Any) -> tuple[list[str], list[Ints]]:
     """Names of the groups, and the numbers of the columns in each."""
     if groups is None:
-        return names, list(_single(len(names)))
+        return list(names), list(_single(len(names)))
     if not isinstance(groups, Mapping):
         raise TypeError(f"groups={shortened(groups)} is not valid: give a dict of names to lists of columns.")
     place = {name: number for number, name in enumerate(names)}

@@ -8,11 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ordsvm.checks import shortened
+from ordsvm.sparse import check_structure
 
 
 def rows_of(X: Any, name: str) -> Any:
     """Rows in two dimensions that can be taken by number, numbers in float64; lists of texts stay a column of texts."""
     if sp.issparse(X):
+        check_structure(X, name)
         return X.tocsr().astype(np.float64)
     if hasattr(X, "iloc"):
         if X.ndim == 1:

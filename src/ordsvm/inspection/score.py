@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ordsvm._typing import Floats, Ints
 from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.data.frames import TableModel
+from ordsvm.findings import NumberedNames
 from ordsvm.kernels import Kernel
 
 
@@ -41,7 +42,7 @@ class Score:
 
     features: Callable[[Any], Any]
     machine: Any
-    names: list[str]
+    names: Sequence[str]
     columns: dict[str, Ints] | None
     is_direct: bool
     calibrated: CalibratedOrdinal | None
@@ -111,8 +112,7 @@ def score_model(model: BaseEstimator) -> Score:
             break
     if names is None:
         names = getattr(model, "feature_names_in_", None)
-    n_features = model.n_features_in_
-    shown = [f"x{number}" for number in range(n_features)] if names is None else [str(name) for name in names]
+    shown: Any = NumberedNames("x", model.n_features_in_) if names is None else [str(name) for name in names]
     return Score(lambda rows: _through(steps, rows), model, shown, columns, not steps, calibrated)
 
 

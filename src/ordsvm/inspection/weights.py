@@ -107,4 +107,4 @@ def weights(model: BaseEstimator) -> Weights:
             f"{type(score.machine).__name__} has no weights of features: use contributions, importance or dependence, "
             "which explain every machine."
         )
-    return Weights(score.names, values)
+    return Weights(list(score.names), values)

@@ -56,6 +56,24 @@ def retyped(X: Data, dtype: Any, index: Any) -> Data:
     return X
 
 
+def compact(*matrices: Data) -> tuple[Data, ...]:
+    """Return CSR matrices without the columns that none of them has values in, where most columns are such.
+
+    The others keep their order, so that sums have the same terms in the same order. A row of K costs as much as there
+    are columns, and of hashed words or numbers in place of names there may be 2³². Anything else is returned as it is.
+    """
+    n_values = sum(int(matrix.nnz) if sp.issparse(matrix) else matrix.size for matrix in matrices)
+    if not all(map(sp.issparse, matrices)) or matrices[0].shape[1] <= n_values:
+        return matrices
+    columns, places = np.unique(np.concatenate([matrix.indices for matrix in matrices]), return_inverse=True)
+    index = np.dtype(np.int32 if n_values < np.iinfo(np.int32).max else np.int64)
+    ends, made = np.cumsum([len(matrix.indices) for matrix in matrices]), []
+    for matrix, own in zip(matrices, np.split(places.astype(index), ends[:-1]), strict=True):
+        arrays = (matrix.data, own, matrix.indptr.astype(index))
+        made.append(type(matrix)(arrays, shape=(matrix.shape[0], max(1, len(columns)))))
+    return tuple(made)
+
+
 def csr_arrays(X: Data) -> tuple[NDArray[np.floating], NDArray[np.integer], NDArray[np.integer]]:
     return X.data, X.indices, X.indptr
 
@@ -71,6 +89,7 @@ def centred(X: Data, Y: Data) -> tuple[Data, Data]:
 def squared_distances(X: Data, Y: Data, gamma: float) -> Floats:
     """‖x − y‖², by norms where gamma times it is then off by FINE at most, as of all but rows far apart; else by
     differences, which cost more. Sparse rows that have no room as dense ones are left to norms."""
+    X, Y = compact(X, Y)
     moved = centred(float64(X), float64(Y))
     if norm_error(*moved, gamma) <= FINE or not all(map(has_dense_room, moved)):
         return euclidean_distances(*moved, squared=True)
@@ -90,4 +109,5 @@ def has_dense_room(X: Data) -> bool:
 
 
 def dot(X: Data, Y: Data) -> Floats:
+    X, Y = compact(X, Y)
     return safe_sparse_dot(float64(X), float64(Y).T, dense_output=True)

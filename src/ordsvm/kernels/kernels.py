@@ -24,6 +24,7 @@ from ordsvm.kernels.arrays import (
     Data,
     alike,
     centred,
+    compact,
     csr_arrays,
     dot,
     float64,
@@ -75,7 +76,7 @@ class NativeKernel(Kernel):
         """
         if len(beta) == 0:
             return np.zeros((X.shape[0], *beta.shape[1:]))
-        X, Y = alike(X, Y)
+        X, Y = compact(*alike(X, Y))
         weights = np.ascontiguousarray(beta.reshape(len(beta), -1))
         if sp.issparse(X):
             scores = _core.csr_scores(self._native(), csr_arrays(X), csr_arrays(Y), X.shape[1], weights, n_threads)
@@ -97,6 +98,7 @@ class NativeKernel(Kernel):
             The source, an object of the core.
         """
         if sp.issparse(X):
+            (X,) = compact(X)
             return _core.csr_rows(self._native(), X.data, X.indices, X.indptr, X.shape[1])
         return _core.dense_rows(self._native(), X)
 
@@ -146,6 +148,7 @@ class Linear(NativeKernel):
         ndarray of shape (n_samples,) or (n_samples, n_scores)
             The scores.
         """
+        X, Y = compact(X, Y)
         beta = np.ascontiguousarray(beta)  # BLAS's last bits depend on the layout, which model files do not keep
         return np.asarray(X @ (Y.T @ beta), dtype=np.float64)
 
@@ -181,6 +184,7 @@ class RBF(NativeKernel):
         float
             The error.
         """
+        (X,) = compact(X)
         moved, unit = centred(float64(X), float64(X)), 4 * float(np.finfo(np.float64).eps)
         if norm_error(*moved, self.gamma) > FINE and has_dense_room(X):
             return unit  # by differences
@@ -261,7 +265,7 @@ class Laplacian(NativeKernel):
     gamma: float
 
     def __call__(self, X: Data, Y: Data) -> Floats:
-        return np.exp(-self.gamma * manhattan_distances(float64(X), float64(Y)))
+        return np.exp(-self.gamma * manhattan_distances(*map(float64, compact(X, Y))))
 
     def _native(self) -> _core.Kernel:
         return _core.Kernel(_core.KernelKind.laplacian, gamma=self.gamma)

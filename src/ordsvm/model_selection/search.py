@@ -36,6 +36,7 @@ from ordsvm.model_selection.methods import METHODS, Found, Judgement, exhaustive
 from ordsvm.model_selection.paths import Judge, Parameters, Scorer, own_score
 from ordsvm.model_selection.remarks import edges_of_grid, warn_of_edges, warn_of_limits
 from ordsvm.model_selection.results import Table, results_table
+from ordsvm.sparse import check_structure
 
 ParamGrid: TypeAlias = Literal["two-stage"] | Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Scoring: TypeAlias = str | Callable[..., float] | Iterable[str] | Mapping[str, str | Callable[..., float]] | None
@@ -254,6 +255,7 @@ class OrdinalSearchCV(GridSearchCV):
             check_choice("param_grid", self.param_grid, ["two-stage"])
         sample_weight = on_host(self._weights(sample_weight, params), "sample_weight")
         X, y, groups = on_host(X), on_host(y, "y"), on_host(groups, "groups")
+        check_structure(X)
         X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
         self._placed()
         weight_argument(self.estimator, sample_weight)  # raises where the best estimator could not be trained with them

@@ -261,4 +261,5 @@ def _features(run: Run) -> float:
     samples: Any = None if run.matrix.source is None else run.matrix.source[1]
     if sp.issparse(samples):
         return float(samples.nnz) / max(1, samples.shape[0])
-    return float(samples.shape[1]) if isinstance(samples, np.ndarray) else MANY_FEATURES
+    is_table = isinstance(samples, np.ndarray) and samples.ndim == 2
+    return float(samples.shape[1]) if is_table else MANY_FEATURES

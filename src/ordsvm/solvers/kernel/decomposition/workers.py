@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any
 
-from ordsvm.stopping import submit
+from ordsvm.stopping import CallingThread, started_pool, submit
 
 CHECK_INTERVAL = 0.02  # seconds between two checks for a stop signal
 
@@ -54,9 +54,10 @@ class Workers:
     """
 
     def __init__(self, n_threads: int, should_stop: Callable[[], bool]) -> None:
-        self.stop_signal = StopSignal(should_stop if n_threads == 1 else None)
+        pool = started_pool(n_threads) if n_threads > 1 else CallingThread()
+        self._pool = None if isinstance(pool, CallingThread) else pool
+        self.stop_signal = StopSignal(should_stop if self._pool is None else None)
         self._should_stop = should_stop
-        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
     def __enter__(self) -> Workers:
         return self

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from joblib import parallel_backend
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold
@@ -339,3 +340,13 @@ def test_ranks_of_halving_put_those_on_all_samples_first():
     rank, size = table["rank_test_score"], table["n_resources"]
     assert len(set(size)) > 1
     assert rank[size == size.max()].max() < rank[size < size.max()].min()
+
+
+@pytest.mark.parametrize("scoring", [None, lambda model, X: float(model.n_clusters == 3)])
+def test_without_labels(scoring):
+    """Scorers get no y where there is none."""
+    options = {"scoring": scoring, "cv": 3}
+    grid, model = {"n_clusters": [2, 3]}, KMeans(random_state=0, n_init=1)
+    ours, theirs = (search(clone(model), grid, **options).fit(X) for search in (OrdinalSearchCV, GridSearchCV))
+    assert_same([ours.cv_results_, theirs.cv_results_])
+    assert ours.best_params_ == theirs.best_params_

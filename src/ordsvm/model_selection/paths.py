@@ -162,7 +162,7 @@ def asks_for_answers_alone(scorer: Any) -> bool:
     return scorer is own_score or isinstance(scorer, OrdinalScorer | _BaseScorer)
 
 
-def own_score(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+def own_score(machine: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
     """The estimator's `score`, with the weights where it takes any."""
     last = machine[-1] if isinstance(machine, Pipeline) else machine
     takes = takes_weight(last.score)

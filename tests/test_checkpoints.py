@@ -695,7 +695,8 @@ def test_a_fit_that_failed_by_chance_is_tried_again(error, calls, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(2):
-            search.fit(X, y, checkpoint=tmp_path)
+            with pytest.raises(ValueError, match="All 2 fits of the search failed"):
+                search.fit(X, y, checkpoint=tmp_path)
     assert len(seen) == 2 * calls
 
 

@@ -15,6 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 from ordsvm import NPSVOR, SVC, SVOR, SVORIM, LinearNPSVOR, LinearSVOR, load, save
 from ordsvm.cli.app import run
 from ordsvm.cli.data import ordered
+from ordsvm.cli.heat import heat_map
 from ordsvm.cli.machines import machine_classes, parameter_options
 from ordsvm.cli.words import by_options
 from ordsvm.progress import ProgressLine
@@ -496,12 +497,47 @@ def test_tune_saves_the_winner(folder, capsys):
     assert code == 0
     tuning = json.loads(out)["tuning"]
     model = load("m")
-    best = np.argmin(tuning["score"])
+    best = least(tuning["score"])
+    assert best == tuning["best"]
     assert tuning["tried"]["C"][best] == model.machine_.C
+    assert [score is None for score in tuning["score"]] == [n < 2 for n in tuning["n_folds"]]
     assert np.bincount(tuning["stage"]).tolist() == [0, 7, 9]
     assert model.about_["n_rows"] == 120
     code, out, _ = call(capsys, "evaluate", "m", "data.csv")
     assert "that training kept back" in out
+
+
+def least(scores):
+    """The place of the least one: those of points that were not tried on all folds are null."""
+    return int(np.nanargmin(np.array(scores, dtype=np.float64)))
+
+
+@pytest.mark.parametrize("method", ["racing", "pruned", "halving"])
+def test_tune_shows_no_figure_better_than_the_winner(method, tmp_path, monkeypatch, capsys):
+    """Means of some folds, or of some rows, were shown beside those of all."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(3)
+    X = random.normal(size=(300, 2))
+    ranks = np.digitize(X[:, 0] + 0.3 * random.normal(size=300), [-0.5, 0.5])
+    pd.DataFrame(X, columns=["a", "b"]).assign(rank=ranks).to_csv("rows.csv", index=False)
+    options = ("rows.csv", "-t", "rank", "-m", "svor", "--tol", "0.05", "--folds", "5", "--method", method, "-o", "m")
+    code, out, _ = call(capsys, "tune", *options)
+    assert code == 0
+    tuning = load("m").about_["tuning"]
+    score, best = np.array(tuning["score"]), tuning["best"]
+    assert score[best] == np.nanmin(score)
+    whole = np.array(tuning["n_folds"]) == 5
+    if method == "halving":
+        whole &= np.array(tuning["n_rows"]) == 300
+    np.testing.assert_array_equal(np.isfinite(score), whole)
+    assert not whole.all()
+    tables = [heat_map(tuning, stage, "") for stage in (1, 2)]
+    cells = [str(cell).strip() for table in tables for column in table.columns[1:] for cell in column.cells]
+    assert len(cells) == 130
+    assert min(float(cell.rstrip("*")) for cell in cells if cell != "–") == pytest.approx(score[best], abs=5e-4)
+    assert f"{score[best]:.3f}*" in cells
+    n_points, n_missing = len(set(zip(*tuning["tried"].values(), tuning["stage"], strict=True))), cells.count("–")
+    assert f"–: {n_missing} of {n_points} points fell behind" in out
 
 
 def test_tune_draws_heat_maps(folder, capsys):
@@ -517,10 +553,11 @@ def test_sorted_files_do_not_mislead_the_folds(folder, capsys):
     frame = pd.read_csv("data.csv")
     frame.sort_values(["rank", "a", "b"]).to_csv("data.csv", index=False)
     _, out, _ = call(capsys, *TUNE, "-m", "linear-svor", "-o", "m", "--json")
-    in_order = min(json.loads(out)["tuning"]["score"])
+    in_order = np.nanmin(np.array(json.loads(out)["tuning"]["score"], dtype=np.float64))
     frame.sample(frac=1, random_state=0).to_csv("data.csv", index=False)
     _, out, _ = call(capsys, *TUNE, "-m", "linear-svor", "-o", "m", "--json")
-    assert in_order == pytest.approx(min(json.loads(out)["tuning"]["score"]), abs=0.1)
+    shuffled = np.nanmin(np.array(json.loads(out)["tuning"]["score"], dtype=np.float64))
+    assert in_order == pytest.approx(shuffled, abs=0.1)
 
 
 def test_compare_tunes_on_random_rows(folder, capsys):

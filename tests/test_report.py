@@ -146,11 +146,13 @@ def test_training_search_and_two_features_are_drawn():
     model, predictions = evaluated(looked, pd.DataFrame(X, columns=["a", "b"]), y)
     grid = {"C": np.array([1.0, 10.0, 1.0, 10.0]), "gamma": np.array([0.1, 0.1, 1.0, 1.0])}
     model.about_["tuning"] = {
-        "tried": grid, "score": np.arange(4) / 10, "stage": np.ones(4), "metric": "mae", "folds": 5
+        "tried": grid, "score": np.array([np.nan, 0.1, 0.2, 0.3]), "stage": np.ones(4), "metric": "mae", "folds": 5
     }  # fmt: skip
     page = report_page(model, model.machine_, "Charts", predictions, seconds=0.0)
     training = ["Relative gap and violation over the seconds", "Thresholds over the seconds"]
     others = ["Mean mae by C and gamma", "Predicted labels over two features", "C 10, gamma 1: mae 0.3000"]
+    others += ["C 1, gamma 0.1: behind, and tried no further", "White points fell behind before all folds were tried"]
+    assert 'class="cell best"' in page
     assert [words for words in training + others if words not in page] == []
     assert len(model.machine_.result_.history) > 1
 

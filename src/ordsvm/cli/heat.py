@@ -16,14 +16,19 @@ COLOURS = np.array([[46, 20, 80], [60, 78, 138], [38, 130, 142], [83, 197, 104],
 
 
 def heat_map(tried: dict[str, Any], stage: int, name: str) -> Table:
-    """Mean scores of one stage: gamma downwards, C to the right, the best in bold with a mark."""
+    """Mean scores of one stage: gamma downwards, C to the right, the best in bold with a mark.
+
+    A point without a score, as it was not tried on all folds, has a dash.
+    """
     here = tried["stage"] == stage
     score = tried["score"][here]
     C = tried["tried"]["C"][here]
     gamma = tried["tried"].get("gamma", np.zeros(len(tried["stage"])))[here]
     greater = SCORERS[tried["metric"]].greater_is_better
     winner = np.flatnonzero(np.flatnonzero(here) == tried["best"])  # among equals the search has taken one
-    best = int(winner[0]) if len(winner) else int(np.argmax(score if greater else -score))
+    known = np.flatnonzero(np.isfinite(score))  # of those tried on all folds
+    of_stage = known[[np.argmax(score[known] if greater else -score[known])]] if len(known) else known
+    best = int(next(iter([*winner, *of_stage]), -1))
     columns, lines = np.unique(C), np.unique(gamma)
     and_gamma = " and gamma (down)" if len(lines) > 1 else ""
     table = Table(
@@ -45,9 +50,11 @@ def _cell(score: Any, where: Any, best: int, greater: bool) -> Text:
     if not len(where):
         return Text("")
     place = best if best in where else where[-1]  # rounds of halving have a row each
-    value = score[place]
-    spread = np.ptp(score) or 1.0
-    goodness = (value - score.min()) / spread if greater else (score.max() - value) / spread
+    value, known = score[place], score[np.isfinite(score)]
+    if not np.isfinite(value):
+        return Text("  –   ", style="dim")
+    spread = np.ptp(known) or 1.0
+    goodness = (value - known.min()) / spread if greater else (known.max() - value) / spread
     red, green, blue = colour(goodness)
     ink = "rgb(16,16,16)" if goodness > 0.55 else "rgb(255,255,255)"  # whatever a terminal calls black and white
     mark = "*" if place == best else " "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
@@ -438,6 +439,28 @@ def _solve_on(matrix: KernelMatrix, solver: Any, problem: Problem, control: Cont
 def check_samples(machine: KernelMachine, X: Any) -> Any:
     """Training samples as the machine takes them."""
     return machine._check_training_data(X)
+
+
+def check_more_samples(machine: KernelMachine, X: Any) -> Any:
+    """Return samples as the machine takes them to test, after `check_samples` has seen those to train on."""
+    return machine._check_more_data(X)
+
+
+# Parameters that a machine has for itself while it is trained on numbers.
+OF_NUMBERS = ("kernel", "gamma", "degree", "coef0", "device", "n_threads", "warm_start")
+
+
+def trained_on_rows(machine: KernelMachine, untrained: KernelMachine, X: Any, kernel: Kernel) -> KernelMachine:
+    """Return a machine that was trained on the numbers of rows of X, as it would be if trained on these rows.
+
+    `untrained` has the parameters that are others for numbers; `kernel` is that of the rows.
+    """
+    trained = copy(machine)
+    trained.__dict__.update({name: getattr(untrained, name) for name in OF_NUMBERS})
+    rows = check_samples(trained, X)
+    trained.kernel_ = kernel
+    trained.support_vectors_ = np.empty((0, 0)) if trained._is_precomputed() else rows[trained.support_]
+    return trained
 
 
 def kernel_of(machine: KernelMachine, samples: Any) -> Kernel:

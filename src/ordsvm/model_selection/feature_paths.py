@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -13,10 +13,10 @@ import numpy as np
 from ordsvm._typing import Ints
 from ordsvm.data.folded_rows import FoldedRows, shareable_folds
 from ordsvm.estimators.base import Fit, prepare
-from ordsvm.estimators.folds import Fold, take
+from ordsvm.estimators.folds import take
 from ordsvm.estimators.linear import LinearMachine, control_of, feature_task, trains_by_features
 from ordsvm.model_selection.journal import Outcome
-from ordsvm.model_selection.paths import FoldSamples, Judge, Parameters, evaluate
+from ordsvm.model_selection.paths import FoldData, FoldSamples, Judge, Parameters, evaluate
 from ordsvm.solvers.auto import NESTED_SHARE
 from ordsvm.solvers.linear.nested import NestedTask, solve_nested
 from ordsvm.solvers.linear.wide_system import WIDE
@@ -34,8 +34,7 @@ class Chain:
     fold: int
     places: list[int]
     values: list[float]  # of C
-    train: FoldSamples
-    test: FoldSamples
+    data: FoldData
     judge: Judge
 
     @property
@@ -57,7 +56,7 @@ class Chain:
             fit.machine.C = self.values[number]
             return fit.recover(solution)
 
-        return evaluate(recover, self.train, self.test, self.judge, number, solution.result.seconds)
+        return evaluate(recover, self.data, self.judge, number, solution.result.seconds)
 
 
 @dataclass(frozen=True)
@@ -65,31 +64,34 @@ class FeaturePaths:
     """The candidates of a search that the interior-point method trains, on folds of the same samples.
 
     make       gives a new machine with the parameters of a candidate
+    data_of    the samples of a fold, to be scored
     judge_of   the judge of candidates, by their places, on a fold
     left       those of some candidates that have no outcome on a fold yet
     n_bytes    of α at once
+    train_too  whether training samples are scored too
     """
 
     make: Callable[[Parameters], LinearMachine]
     candidates: Sequence[Parameters]
-    folds: list[Fold]
+    data_of: Callable[[int], FoldData]
     judge_of: Callable[[list[int], int], Judge]
     left: Callable[[list[int], int], list[int]]
     n_bytes: float
+    train_too: bool
 
-    def outcomes(self, groups: Sequence[list[int]], samples: FoldSamples, which: Sequence[int]) -> Outcomes:
-        """Of groups of candidates that differ in C alone, on the folds of these numbers, as the samples are there.
+    def outcomes(self, groups: Sequence[list[int]], samples: FoldSamples, trains: Mapping[int, Ints]) -> Outcomes:
+        """Of groups of candidates that differ in C alone, on folds that are trained on these rows of the samples.
 
         Candidates that take other solvers, have limits, or whose machines cannot be made have none.
         """
         found = [self._chosen(places, samples) for places in groups]
         chosen = [places for _, places in found if len(places) > 1]
         rows = next((X for X, places in found if len(places) > 1), None)
-        trains = [np.asarray(self.folds[fold].train) for fold in which]
-        if rows is None or not all(map(_are_distinct, trains)):
+        if rows is None or not all(map(_are_distinct, trains.values())):
             return
-        for some in shareable_folds(len(samples.y), trains):
-            shared = FoldedRows(rows, [trains[number] for number in some])
+        which, numbers = list(trains), list(trains.values())
+        for some in shareable_folds(len(samples.y), numbers):
+            shared = FoldedRows(rows, [numbers[at] for at in some])
             numbered = [(number, which[at], places) for number, at in enumerate(some) for places in chosen]
             yield from self._run(shared, numbered, samples)
 
@@ -115,10 +117,10 @@ class FeaturePaths:
         """As many chains at once as their α fit into memory."""
         chains: list[Chain] = []
         tasks: list[NestedTask] = []
-        tests = {fold: _wide(_part(samples, self.folds[fold].test)) for _, fold, _ in numbered}
+        scored = {fold: self._scored(fold) for _, fold, _ in numbered}
         for number, fold, places in numbered:
             train = _part(samples, rows.numbers(number))
-            chain = self._chain(train, tests[fold], fold, self.left(places, fold))
+            chain = self._chain(train, scored[fold], fold, self.left(places, fold))
             if chain is None:
                 continue
             if chains and sum(other.n_bytes for other in chains) + chain.n_bytes > self.n_bytes:
@@ -128,7 +130,13 @@ class FeaturePaths:
             tasks.append(chain.task(number))
         yield from _solved(rows, chains, tasks)
 
-    def _chain(self, train: FoldSamples, test: FoldSamples, fold: int, places: list[int]) -> Chain | None:
+    def _scored(self, fold: int) -> FoldData:
+        """What machines are scored on, which are trained on the shared rows."""
+        data = self.data_of(fold)
+        test = _wide(data.test)
+        return FoldData(test, test, data.retest if self.train_too else test)
+
+    def _chain(self, train: FoldSamples, scored: FoldData, fold: int, places: list[int]) -> Chain | None:
         if not places:
             return None
         machine = self.make(self.candidates[places[0]])
@@ -137,7 +145,7 @@ class FeaturePaths:
         if fit is None:
             return None
         fit = replace(fit, X=fit.X[:1])  # the rows are shared
-        return Chain(fit, fold, places, values, train if judge.train_too else test, test, judge)
+        return Chain(fit, fold, places, values, scored, judge)
 
 
 def _solved(rows: FoldedRows, chains: list[Chain], tasks: list[NestedTask]) -> Outcomes:

@@ -21,7 +21,7 @@ from ordsvm.checks import usable_threads
 from ordsvm.devices import usable_device
 from ordsvm.estimators.base import Machine, check_parameters
 from ordsvm.estimators.folds import Fold, Ints, is_pairwise, take, take_samples
-from ordsvm.estimators.kernel import KernelMachine, check_samples, kernel_of
+from ordsvm.estimators.kernel import KernelMachine, kernel_of, trained_on_rows
 from ordsvm.estimators.linear import LinearMachine, has_rows_of_samples
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.validation import is_routing
@@ -34,6 +34,7 @@ from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath, Start
 from ordsvm.model_selection.journal import Journal, Outcome
 from ordsvm.model_selection.paths import (
     LIMITS,
+    FoldData,
     FoldSamples,
     Judge,
     Parameters,
@@ -46,6 +47,7 @@ from ordsvm.model_selection.paths import (
     train_anew,
 )
 from ordsvm.model_selection.pruning import JobPruner, Pruner
+from ordsvm.model_selection.views import Rows, View, Views, rows_of_all, rows_of_view
 from ordsvm.problem import Treatment
 from ordsvm.solvers.auto import is_auto, trains_on_full_kernel
 from ordsvm.solvers.registry import is_rank_dcd
@@ -70,7 +72,8 @@ class SearchJobs:
     """Candidates tried on folds of samples.
 
     The estimator may be a pipeline: if candidates differ in parameters of its last step alone, the steps before it are
-    fitted once a fold. For a bare machine the samples are the same in all folds, and so are the kernel values.
+    fitted once a fold (views.py). For a bare machine the samples are the same in all folds, and so are the kernel
+    values. On folds where a step fails, and where nothing may be shared, each candidate is fitted by itself.
     """
 
     estimator: Any
@@ -78,6 +81,7 @@ class SearchJobs:
     y: Any
     sample_weight: Any
     folds: list[Fold]
+    views: Views  # of the folds, behind the steps before the machine
     judge: Judge
     n_jobs: int | None
     verbose: int
@@ -101,19 +105,26 @@ class SearchJobs:
         if self.pruner is not None:
             for (place, fold), outcome in journal.known.items():
                 self.pruner.note(place, fold, outcome)
-        if own is None or not isinstance(self.machine, Machine) or self._is_routed():
-            return self._collect(len(candidates), self._single_jobs(candidates, journal), journal, **self._how)
+        every = range(len(candidates))
+        folds = [fold for fold in range(len(self.folds)) if journal.left(every, fold)]
+        shared = [fold for fold in folds if self.views.can_be_made(fold)] if own is not None and self._shares() else []
+        jobs = self._single_jobs(candidates, journal, [fold for fold in folds if fold not in shared])
+        if own is None or not shared:
+            return self._collect(len(candidates), jobs, journal, **self._how)
         if self._can_share_kernels(own):
             with threadpool_limits(1 if self._workers() > 1 else None, user_api="blas"):
-                return self._collect(len(candidates), self._kernel_jobs(own, journal), journal, require="sharedmem")
+                jobs += self._kernel_jobs(own, journal, shared)
+                return self._collect(len(candidates), jobs, journal, require="sharedmem")
         is_linear = isinstance(self.machine, LinearMachine)
         if self._device() != "cpu" and not is_linear:
-            jobs = self._device_jobs(own, journal)
+            jobs += self._device_jobs(own, journal, shared)
             return self._collect(len(candidates), jobs, journal, n_jobs=self._device_workers(), require="sharedmem")
         groups = grouped(own, lambda name: name != "C")
         if is_linear and self._device() == "cpu" and has_rows_of_samples(self.machine):
-            journal.known.update(self._outcomes_by_features(own, groups, journal))
-        return self._collect(len(candidates), self._path_jobs(own, groups, journal), journal, **self._how)
+            journal.known.update(self._outcomes_by_features(own, groups, journal, shared))
+        return self._collect(
+            len(candidates), jobs + self._path_jobs(own, groups, journal, shared), journal, **self._how
+        )
 
     def _check_weights_of_tests(self) -> None:
         """Samples of weight 0 alone have no mean error, which would be missing in those of all candidates."""
@@ -132,24 +143,26 @@ class SearchJobs:
     def machine(self) -> Any:
         return self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
 
-    def _is_routed(self) -> bool:
-        """Whether steps of a pipeline request weights, each for itself: then it is fitted as a whole."""
-        return self.sample_weight is not None and isinstance(self.estimator, Pipeline) and is_routing()
+    def _shares(self) -> bool:
+        """Return True if fits may share anything.
+
+        The machine has to be one of this package, not one of a class that is derived from it, whose `fit` or `predict`
+        may do more; and of scikit-learn's callbacks each is told of whole fits. A pipeline of another class than
+        scikit-learn's may resample; its steps may request weights; and a function that scores may look at more than
+        what the last step answers.
+        """
+        is_own = isinstance(self.machine, Machine) and type(self.machine).__module__.startswith("ordsvm.")
+        if not is_own or getattr(self.machine, "_skl_callbacks", None):
+            return False
+        if not isinstance(self.estimator, Pipeline):
+            return True
+        is_routed = self.sample_weight is not None and is_routing()
+        return type(self.estimator) is Pipeline and not is_routed and self.judge.asks_for_answers_alone
 
     @cached_property
     def prefix(self) -> str:
         """Of the names of the machine's parameters."""
         return f"{self.estimator.steps[-1][0]}__" if isinstance(self.estimator, Pipeline) else ""
-
-    @cached_property
-    def _views(self) -> list[Any]:
-        """The samples as they reach the machine in each fold; one entry if all folds have the same."""
-        if not isinstance(self.estimator, Pipeline) or len(self.estimator) == 1:
-            return [self.X]
-        return [
-            clone(self.estimator[:-1]).fit(take(self.X, fold.train), take(self.y, fold.train)).transform(self.X)
-            for fold in self.folds
-        ]
 
     def _own_parameters(self, candidates: Sequence[Parameters]) -> list[Parameters] | None:
         """The candidates with the machine's own names of its parameters; None if there are others."""
@@ -160,14 +173,15 @@ class SearchJobs:
 
     # Jobs: what they need of the data is cut out when they run
 
-    def _single_jobs(self, candidates: Sequence[Parameters], journal: Journal) -> list[Job]:
+    def _single_jobs(self, candidates: Sequence[Parameters], journal: Journal, folds: Sequence[int]) -> list[Job]:
         """One candidate at a time, as for any estimator."""
 
         def run(place: int, fold: int) -> list[Outcome]:
-            samples = self._samples(fold, self.X, is_pairwise(self.estimator))
-            return follow(self._fresh, [candidates[place]], *samples, self._judge_of(journal, [place], fold))
+            estimator = self._fresh(candidates[place])
+            data = self._data(fold, is_pairwise(estimator))
+            return follow(lambda _: estimator, [candidates[place]], data, self._judge_of(journal, [place], fold))
 
-        batches = self._batches([[place] for place in range(len(candidates))], journal)
+        batches = self._batches([[place] for place in range(len(candidates))], journal, folds)
         return [Job([place], fold, partial(run, place, fold)) for [place], fold in batches]
 
     @property
@@ -175,9 +189,11 @@ class SearchJobs:
         """Options of joblib: what decides which fits are left out is shared by all jobs."""
         return {} if self.pruner is None else {"require": "sharedmem"}
 
-    def _batches(self, groups: Iterable[list[int]], journal: Journal) -> Iterator[tuple[list[int], int]]:
-        """Candidates of a group with a fold on which they have no outcome yet."""
-        for places, fold in product(groups, range(len(self.folds))):
+    def _batches(
+        self, groups: Iterable[list[int]], journal: Journal, folds: Sequence[int]
+    ) -> Iterator[tuple[list[int], int]]:
+        """Candidates of a group with one of these folds on which they have no outcome yet."""
+        for places, fold in product(groups, folds):
             if left := journal.left(places, fold):
                 yield left, fold
 
@@ -206,26 +222,40 @@ class SearchJobs:
         return followers
 
     def _fresh(self, parameters: Parameters) -> Any:
-        return clone(self.estimator).set_params(**parameters)
+        """An estimator with copies of the values in a grid, which may be estimators: a fit changes nothing of them."""
+        return clone(self.estimator).set_params(**clone(parameters, safe=False))
 
-    def _path_jobs(self, own: Sequence[Parameters], groups: list[list[int]], journal: Journal) -> list[Job]:
+    def _path_jobs(
+        self, own: Sequence[Parameters], groups: list[list[int]], journal: Journal, folds: Sequence[int]
+    ) -> list[Job]:
         """The candidates of a group without anything shared but the path along C."""
-        views = self._views
 
-        def run(places: list[int], fold: int) -> list[Outcome]:
-            samples = self._samples(fold, views[fold % len(views)], is_pairwise(self.machine))
+        def run(places: list[int], fold: int, view: View | None) -> list[Outcome]:
+            chosen = [own[place] for place in places]
+            pairwise = view is None and is_pairwise(self._fresh_machine(chosen[0]))
             judge = self._judge_of(journal, places, fold)
-            return follow(self._fresh_machine, [own[place] for place in places], *samples, judge)
+            return follow(self._fresh_machine, chosen, self._data(fold, pairwise, view), judge)
 
-        return [Job(places, fold, partial(run, places, fold)) for places, fold in self._batches(groups, journal)]
+        batches = self._batches(groups, journal, folds)
+        return [Job(places, fold, partial(run, places, fold, self.views.of(fold))) for places, fold in batches]
 
-    def _outcomes_by_features(self, own: Sequence[Parameters], groups: list[list[int]], journal: Journal) -> Outcomes:
+    def _outcomes_by_features(
+        self, own: Sequence[Parameters], groups: list[list[int]], journal: Journal, folds: Sequence[int]
+    ) -> Outcomes:
         """Of the candidates that the interior-point method trains in passes that folds share."""
-        views, judge_of = self._views, partial(self._judge_of, journal)
-        paths = FeaturePaths(self._fresh_machine, own, self.folds, judge_of, journal.left, self.memory_limit)
-        for which, view in enumerate(views):
-            samples = FoldSamples(view, self.y, self.sample_weight)
-            yield from paths.outcomes(groups, samples, range(which, len(self.folds), len(views)))
+        judge_of, room, train_too = partial(self._judge_of, journal), self.memory_limit, self.judge.train_too
+
+        def data_of(fold: int) -> FoldData:
+            return self._data(fold, pairwise=False, view=self.views.of(fold))
+
+        paths = FeaturePaths(self._fresh_machine, own, data_of, judge_of, journal.left, room, train_too)
+        if self.views.are_plain:
+            samples = FoldSamples(self.X, self.y, self.sample_weight)
+            yield from paths.outcomes(groups, samples, {fold: np.asarray(self.folds[fold].train) for fold in folds})
+            return
+        for fold in folds:
+            every = np.arange(len(self.folds[fold].train))
+            yield from paths.outcomes(groups, data_of(fold).train, {fold: every})
 
     def shares_folds(self) -> bool:
         """Whether fits on all folds are made at once: those of linear machines share passes."""
@@ -236,7 +266,7 @@ class SearchJobs:
         device = getattr(self.machine, "device", "cpu")
         return "cpu" if device == "auto" else usable_device(device)
 
-    def _device_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
+    def _device_jobs(self, own: Sequence[Parameters], journal: Journal, folds: Sequence[int]) -> list[Job]:
         """All folds of candidates that differ in C alone, side by side where they are small; else one by one.
 
         Jobs of as many kernels as are solved at once alternate: the folds of one wait for each other.
@@ -248,12 +278,12 @@ class SearchJobs:
             machine = self._fresh_machine({name: value for name, value in own[places[0]].items() if name != "C"})
             chosen = [own[place] for place in places]
             if kernel is None or not DeviceGrid.takes(machine, chosen, kernel, len(self.y)):
-                of_kernels.append(self._path_jobs(own, [places], journal))
-            elif any(self._batches([places], journal)):
+                of_kernels.append(self._path_jobs(own, [places], journal, folds))
+            elif any(self._batches([places], journal, folds)):
                 others = identity(chosen[0], lambda name: name not in ("C", "gamma"))
                 C = [float(parameters.get("C", self.machine.C)) for parameters in chosen]
-                last[others] = DeviceGrid(machine, kernel, self._views[0], C, before=last.get(others))
-                of_kernels.append(self._grid_jobs(last[others], own, places, journal))
+                last[others] = DeviceGrid(machine, kernel, self.X, C, before=last.get(others))
+                of_kernels.append(self._grid_jobs(last[others], kernel, own, places, journal))
         of_kernels, at_once = list(filter(None, of_kernels)), effective_n_jobs(self._device_workers())
         rounds = (chain(*of_kernels[k : k + at_once]) for k in range(0, len(of_kernels), at_once))
         return [job for turn in rounds for job in sorted(turn, key=attrgetter("fold"))]
@@ -266,37 +296,56 @@ class SearchJobs:
 
     def _common_kernel(self, parameters: Parameters) -> Kernel | None:
         """The kernel that all folds have; None where they differ."""
-        if len(self._views) > 1 or is_pairwise(self.machine):
+        X = None if not self.views.are_plain or is_pairwise(self.machine) else self._checked
+        if X is None:
             return None
-        view = check_samples(clone(self.machine), self._views[0])
         machine = self._fresh_machine(parameters)
-        kernels = [kernel_of(machine, take(view, fold.train)) for fold in self.folds]
+        kernels = [kernel_of(machine, take(X, fold.train)) for fold in self.folds]
         return kernels[0] if all(kernel == kernels[0] for kernel in kernels) else None
 
-    def _grid_jobs(self, grid: DeviceGrid, own: Sequence[Parameters], places: list[int], journal: Journal) -> list[Job]:
+    def _grid_jobs(
+        self, grid: DeviceGrid, kernel: Kernel, own: Sequence[Parameters], places: list[int], journal: Journal
+    ) -> list[Job]:
         numbers = np.arange(len(self.y), dtype=np.float64)[:, np.newaxis]
 
         def run(left: list[int], fold: int) -> list[Outcome]:
-            grid.solved([self._samples(each, numbers, pairwise=False)[0] for each in range(len(self.folds))])
-            train, test = self._samples(fold, numbers, pairwise=False)
+            grid.solved([self._part(numbers, self.folds[each].train) for each in range(len(self.folds))])
+            train, test = (self._part(numbers, rows) for rows in self.folds[fold])
             judge = self._judge_of(journal, left, fold)
             outcomes = []
             for number, place in enumerate(left):
                 with quiet_fits():  # as where a machine is trained by itself
                     machine = grid.machine(fold, places.index(place), self._fresh_machine(own[place]))
                 if machine is not None:
-                    outcomes.append(evaluate(partial(_already, machine), train, test, judge, number))
+                    by_number = replace(judge, in_full=self._in_full(fold, own[place], kernel))
+                    data, fit = FoldData(train, test, train), partial(_already, machine)
+                    outcomes.append(evaluate(fit, data, by_number, number))
                     continue
-                samples = self._samples(fold, self._views[0], is_pairwise(self.machine))
-                fit = partial(train_anew, self._fresh_machine(own[place]), samples[0])
-                outcomes.append(evaluate(fit, *samples, judge, number))
+                data = self._data(fold, pairwise=False)
+                fit = partial(train_anew, self._fresh_machine(own[place]), data.train)
+                outcomes.append(evaluate(fit, data, judge, number))
             return outcomes
 
-        return [Job(left, fold, partial(run, left, fold)) for left, fold in self._batches([places], journal)]
+        batches = self._batches([places], journal, range(len(self.folds)))
+        return [Job(left, fold, partial(run, left, fold)) for left, fold in batches]
+
+    def _in_full(self, fold: int, parameters: Parameters, kernel: Kernel) -> Callable[[Any, Any], tuple[Any, Any]]:
+        """A machine that was trained on numbers of samples, and numbers of samples, for a function that scores it."""
+        untrained, train = self._fresh_machine(parameters), self.folds[fold].train
+        pairwise = is_pairwise(untrained)
+
+        def in_full(machine: Any, numbers: Any) -> tuple[Any, Any]:
+            X = take_samples(self.X, train, train, pairwise)
+            rows = numbers[:, 0].astype(np.int64)
+            return trained_on_rows(machine, untrained, X, kernel), take_samples(self.X, rows, train, pairwise)
+
+        return in_full
 
     def _fresh_machine(self, parameters: Parameters) -> Any:
         """As `clone` and `set_params` make it, which take a millisecond; a random state or a callback is not shared."""
         untrained = vars(self._untrained)
+        changing = {name: value for name, value in parameters.items() if not isinstance(value, PLAIN)}
+        parameters = parameters | clone(changing, safe=False)
         if not (
             untrained.keys() >= parameters.keys() and all(isinstance(value, PLAIN) for value in untrained.values())
         ):
@@ -324,37 +373,37 @@ class SearchJobs:
 
     def room_for_kernels(self) -> float:
         """Bytes that fits with all of K in memory leave."""
-        n, follows = len(self.y), is_auto(self.machine.solver)
+        n, follows = self.views.n_rows(), is_auto(self.machine.solver)
         matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
         cut_out = (8.0 if follows else 16.0) * n * n  # of a fold, for the machine's own solver
         return self.memory_limit - matrices - cut_out * self._workers()
 
-    def _kernel_jobs(self, own: Sequence[Parameters], journal: Journal) -> list[Job]:
+    def _kernel_jobs(self, own: Sequence[Parameters], journal: Journal, folds: Sequence[int]) -> list[Job]:
         """All candidates with the same kernel. Those with bad parameters are left to fail by themselves, and rank-dcd
         trains on rows of features."""
-        views = [check_samples(clone(self.machine), view) for view in self._views]
-        numbers = SampleNumbers.up_to(len(self.y))
-        trained_on = cache(lambda fold: take(views[fold % len(views)], self.folds[fold].train))
-        samples_of = cache(lambda fold: self._samples(fold, numbers, pairwise=False))
+        every = {fold: self._kernel_rows(fold) for fold in folds}
+        rows = {fold: found for fold, found in every.items() if found is not None}
         by_rows = {place for place, chosen in enumerate(own) if is_rank_dcd(chosen.get("solver", self.machine.solver))}
         by_kernel = [set(places) - by_rows for places in grouped(own, lambda name: name in KERNEL_PARAMETERS)]
         groups = [sorted(places) for places in by_kernel if places]
-        failing = [places for places in groups if not self._are_valid([own[place] for place in places])]
+        apart = [places for places in groups if not self._can_share([own[place] for place in places])]
         plans: list[tuple[list[int], int, Kernel, Hashable]] = []
-        for places, fold in self._batches((places for places in groups if places not in failing), journal):
-            which = fold % len(views)
+        together = list(rows)
+        trained_on = cache(lambda fold: take(rows[fold].X, rows[fold].train))
+        for places, fold in self._batches((places for places in groups if places not in apart), journal, together):
             kernel = kernel_of(self._fresh_machine(own[places[0]]), trained_on(fold))
-            plans.append((places, fold, kernel, (which, kernel)))
+            plans.append((places, fold, kernel, (None if self.views.are_plain else fold, kernel)))
         n_threads = max(self._workers(), usable_threads(self.machine.n_threads) if plans else 1)
         trained_on.cache_clear()
+        data_of = cache(lambda fold: self._numbered(fold, rows[fold]))
         store = FullKernelStore((plan[-1] for plan in plans), n_threads, self.kept)
         chain = Chain(self._lines([(places[0], fold) for places, fold, *_ in plans]))
-        followers = self._followers(own, [places for places in groups if places not in failing])
+        followers = self._followers(own, [places for places in groups if places not in apart])
 
         def run(number: int, places: list[int], fold: int, kernel: Kernel, name: Hashable) -> list[Outcome]:
-            full = FullKernel(store.get(name, kernel, views[fold % len(views)]))
+            full = FullKernel(store.get(name, kernel, rows[fold].X))
             chosen = [{k: v for k, v in own[place].items() if k not in KERNEL_PARAMETERS} for place in places]
-            samples = samples_of(fold)
+            data = data_of(fold)
             make = partial(self._machine_with, full)
             solvers = [parameters.get("solver", self.machine.solver) for parameters in chosen]
             with chain.link(number) as (before, mine):
@@ -365,14 +414,41 @@ class SearchJobs:
                 path = partial(FullKernelMachinePath, kernel=full, before=before, own=mine, near=near)
                 follows = trains_on_full_kernel(solvers, kernel)
                 judge = self._judge_of(journal, places, fold, followers)
-                outcomes = follow(make, chosen, *samples, judge, path if follows else None)
+                judge = replace(judge, in_full=self._in_full(fold, own[places[0]], kernel))
+                outcomes = follow(make, chosen, data, judge, path if follows else None)
             store.used(name)
             if self.starts is not None:
                 self.starts.fits(fold).update(mine.fits)
             return outcomes
 
         shared = [Job(plan[0], plan[1], partial(run, number, *plan)) for number, plan in enumerate(plans)]
-        return shared + self._path_jobs(own, [*failing, sorted(by_rows)], journal)
+        refused = [fold for fold in folds if fold not in rows]
+        alone = self._path_jobs(own, [*apart, sorted(by_rows)], journal, together)
+        return shared + alone + self._path_jobs(own, [*groups, sorted(by_rows)], journal, refused)
+
+    @cached_property
+    def _checked(self) -> Any:
+        """All samples as the machine trains on them; None where it refuses them."""
+        return rows_of_all(self.machine, self.X)
+
+    def _kernel_rows(self, fold: int) -> Rows | None:
+        """Samples that kernel values are computed of; None where the machine refuses them."""
+        view = self.views.of(fold)
+        if view is not None:
+            return rows_of_view(self.machine, view)
+        train, test = self.folds[fold]
+        return None if self._checked is None else Rows(self._checked, train, test, train)
+
+    def _numbered(self, fold: int, rows: Rows) -> FoldData:
+        """The samples of a fold as the numbers of their rows."""
+        numbers, (train, test) = SampleNumbers.up_to(rows.X.shape[0]), self.folds[fold]
+        parts = ((rows.train, train), (rows.test, test), (rows.retest, train))
+        return FoldData(
+            *(
+                FoldSamples(take(numbers, here), take(self.y, which), take(self.sample_weight, which))
+                for here, which in parts
+            )
+        )
 
     def _lines(self, plans: Sequence[tuple[int, int]]) -> list[Hashable]:
         """What jobs follow each other by: those on a fold, or, with fewer folds than jobs at once, every other one."""
@@ -391,6 +467,12 @@ class SearchJobs:
     def _workers(self) -> int:
         return min(effective_n_jobs(self.n_jobs), len(self.folds))
 
+    def _can_share(self, candidates: Sequence[Parameters]) -> bool:
+        """Whether these are valid and have a kernel of their samples; behind steps, one that is given is of a fold."""
+        return self._are_valid(candidates) and (
+            self.views.are_plain or not is_pairwise(self._fresh_machine(candidates[0]))
+        )
+
     def _are_valid(self, candidates: Sequence[Parameters]) -> bool:
         machine = self._fresh_machine(candidates[0])
         try:
@@ -403,16 +485,20 @@ class SearchJobs:
             return False
         return True
 
-    def _samples(self, fold: int, X: Any, pairwise: bool) -> tuple[FoldSamples, FoldSamples]:
-        """Those to train on and those to test."""
-        train = self.folds[fold].train
-
-        def samples(which: Ints) -> FoldSamples:
-            return FoldSamples(
-                take_samples(X, which, train, pairwise), take(self.y, which), take(self.sample_weight, which)
+    def _data(self, fold: int, pairwise: bool, view: View | None = None) -> FoldData:
+        """The samples of a fold, as they are or behind the steps of a pipeline."""
+        train, test = self.folds[fold]
+        if view is None:
+            trained, tested = (
+                self._part(take_samples(self.X, rows, train, pairwise), rows, is_cut=True) for rows in (train, test)
             )
+            return FoldData(trained, tested, trained)
+        trained, tested = self._part(view.train, train, is_cut=True), self._part(view.test, test, is_cut=True)
+        return FoldData(trained, tested, replace(trained, X=view.retest))
 
-        return samples(train), samples(self.folds[fold].test)
+    def _part(self, X: Any, which: Ints, is_cut: bool = False) -> FoldSamples:
+        """Some of the samples; `is_cut`: X has no others."""
+        return FoldSamples(X if is_cut else take(X, which), take(self.y, which), take(self.sample_weight, which))
 
     def _collect(self, n_candidates: int, jobs: Sequence[Job], journal: Journal, **options: Any) -> list[list[Outcome]]:
         found = Jobs(**{"n_jobs": self.n_jobs, "verbose": self.verbose} | options).run(job.run for job in jobs)

@@ -16,15 +16,16 @@ from ordsvm.checkpoint.description import FREE_TO_CHANGE, LIMITS
 from ordsvm.model_selection.lines import Lines
 
 FOLDER = "outcomes"
-PRUNED = "pruned"
+PRUNED = "pruned"  # status of a fit that was not made
+FAILED = "failed"  # status of a fit that raised an error
 
 
 @dataclass(frozen=True)
 class Outcome:
     """One candidate on one fold.
 
-    status: how its fit ended, where that was not by convergence; PRUNED where there was none. losses: of the tested
-    samples, where a search compares candidates by them.
+    status: how its fit ended, where that was not by convergence; PRUNED where there was none, FAILED where it raised an
+    error. losses: of the tested samples, where a search compares candidates by them.
     """
 
     test: dict[str, float]

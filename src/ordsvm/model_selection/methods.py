@@ -20,6 +20,7 @@ from ordsvm.model_selection.jobs import SearchJobs
 from ordsvm.model_selection.journal import Outcome
 from ordsvm.model_selection.paths import Parameters
 from ordsvm.model_selection.pruning import Pruner
+from ordsvm.model_selection.views import Views
 
 METHODS = ("exhaustive", "pruned", "racing", "halving")
 LOOSE_TOL = 0.1  # of the first fits of a race
@@ -231,5 +232,6 @@ def _part(jobs: SearchJobs, share: float) -> SearchJobs:
     number = np.full(n, -1)
     number[rows] = np.arange(len(rows))
     folds = [Fold(*(number[part][number[part] >= 0] for part in fold)) for fold in jobs.folds]
-    X = take_samples(jobs.X, rows, rows, is_pairwise(jobs.estimator))
-    return replace(jobs, X=X, y=take(jobs.y, rows), sample_weight=take(jobs.sample_weight, rows), folds=folds)
+    X, y = take_samples(jobs.X, rows, rows, is_pairwise(jobs.estimator)), take(jobs.y, rows)
+    views = Views(jobs.estimator, X, y, folds, jobs.judge.train_too)
+    return replace(jobs, X=X, y=y, sample_weight=take(jobs.sample_weight, rows), folds=folds, views=views)

@@ -7,6 +7,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
@@ -15,8 +16,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
+from sklearn.metrics._scorer import _BaseScorer
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
 from ordsvm.checkpoint import DamagedError
 from ordsvm.checks import caller_level
@@ -25,7 +27,7 @@ from ordsvm.estimators.kernel import KernelMachine
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.validation import checkpoint_argument, is_routing, weight_argument
 from ordsvm.metrics.scorers import OrdinalScorer, sample_losses
-from ordsvm.model_selection.journal import PRUNED, Ending, JobJournal, Outcome
+from ordsvm.model_selection.journal import FAILED, PRUNED, Ending, JobJournal, Outcome
 from ordsvm.result import STATUSES
 
 Parameters = dict[str, Any]
@@ -42,6 +44,20 @@ class FoldSamples:
 
 
 @dataclass(frozen=True)
+class FoldData:
+    """The samples of a fold.
+
+    train   those that machines are trained on
+    test    those to test
+    retest  those trained on as a trained machine takes them, for scores of training
+    """
+
+    train: FoldSamples
+    test: FoldSamples
+    retest: FoldSamples
+
+
+@dataclass(frozen=True)
 class Judge:
     """How a trained machine is scored, and what becomes of one that cannot be trained."""
 
@@ -51,6 +67,7 @@ class Judge:
     journal: JobJournal | None = None  # of the job whose machines are scored
     watch: Watch | None = None  # what decides which of them need not be trained
     keeps_losses: bool = False  # of the tested samples
+    in_full: Callable[[Any, Any], tuple[Any, Any]] | None = None  # a machine and samples where both are about numbers
     failures: dict[str, object] = field(default_factory=dict)  # that a warning has named
 
     def scores(self, machine: Any, samples: FoldSamples, losses: list[float] | None = None) -> dict[str, float]:
@@ -63,11 +80,15 @@ class Judge:
         if losses is not None and isinstance(scorer, OrdinalScorer):
             best = 1.0 if scorer.greater_is_better else 0.0
             return {name: best - float(np.average(losses, weights=samples.weight))}
-        scores = {}
+        scores: dict[str, float] = {}
         for name, scorer in self.scorers.items():
             try:
                 weighted = _weight_for(scorer, samples.weight)
-                scores[name] = float(scorer(machine, samples.X, samples.y, **weighted))
+                model, X = (machine, samples.X) if asks_for_answers_alone(scorer) else self._in_full(machine, samples.X)
+                target = () if samples.y is None else (samples.y,)
+                score = scorer(model, X, *target, **weighted)
+                several = score if isinstance(score, dict) and name == "score" else {name: score}
+                scores |= {each: float(value) for each, value in several.items()}
             except Exception as error:
                 wants_others = isinstance(error, TypeError) and isinstance(scorer, OrdinalScorer)
                 if self.error_score == "raise" or wants_others:  # no model of this kind is one for it
@@ -76,8 +97,19 @@ class Judge:
         return scores
 
     def filled(self, scores: dict[str, float]) -> dict[str, float]:
-        """With `error_score` for the scorers that have failed."""
+        """Return the scores, with `error_score` for the scorers that have failed."""
+        if scores and len(self.scorers) == 1:  # under the names that a function gives them
+            return scores
         return {name: scores[name] if name in scores else float(self.error_score) for name in self.scorers}
+
+    def _in_full(self, machine: Any, X: Any) -> tuple[Any, Any]:
+        """A machine for a function that may look at it and keep it, with the samples as they were given."""
+        return (copy(machine), X) if self.in_full is None else self.in_full(machine, X)
+
+    @property
+    def asks_for_answers_alone(self) -> bool:
+        """Whether all that scorers look at is what a machine answers: then it may stand for a pipeline."""
+        return all(asks_for_answers_alone(scorer) for scorer in self.scorers.values())
 
     def skips(self, numbers: Sequence[int]) -> bool:
         """Whether the first of these candidates of the job need not be trained; those after it start from it."""
@@ -111,10 +143,26 @@ def _weight_for(scorer: Any, weight: Any) -> dict[str, Any]:
 
 
 def takes_weight(scorer: Any) -> bool:
-    return "sample_weight" in signature(scorer).parameters
+    """Return True if a scorer, or the `score` of an estimator, takes weights of samples.
+
+    A scorer of scikit-learn knows of its metric. With metadata routing one may ask for none.
+    """
+    if is_routing() and hasattr(scorer, "get_metadata_routing"):
+        requests = get_routing_for_object(scorer)
+        if isinstance(requests, MetadataRequest) and requests.score.requests.get("sample_weight") is False:
+            return False
+    if hasattr(scorer, "_accept_sample_weight"):
+        return bool(scorer._accept_sample_weight())
+    return "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters
 
 
-def own_score(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+def asks_for_answers_alone(scorer: Any) -> bool:
+    """Return True for the scorers of this package and of scikit-learn; a function may look at samples and models."""
+    scorer = getattr(scorer, "__wrapped__", scorer)
+    return scorer is own_score or isinstance(scorer, OrdinalScorer | _BaseScorer)
+
+
+def own_score(machine: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
     """The estimator's `score`, with the weights where it takes any."""
     last = machine[-1] if isinstance(machine, Pipeline) else machine
     takes = takes_weight(last.score)
@@ -130,7 +178,12 @@ ENDED_FROM_OUTSIDE = {"max_iter", "time_limit", "callback"}  # statuses
 
 
 def may_follow(machine: Any) -> bool:
-    """Whether a fit from another start ends at the same machine: at the optimum, and not before."""
+    """Whether a fit from another start ends at the same machine: at the optimum, and not before.
+
+    A random state goes on from fit to fit, where fits of new machines begin with the same one.
+    """
+    if isinstance(getattr(machine, "random_state", None), np.random.RandomState):
+        return False
     unlimited = isinstance(machine, Machine) and machine.max_iter == -1 and machine.time_limit is None
     return unlimited and machine.callback is None and not getattr(machine, "early_stopping", False)
 
@@ -160,8 +213,7 @@ class Path(Protocol):
 def follow(
     make: Callable[[Parameters], Any],
     candidates: Sequence[Parameters],
-    train: FoldSamples,
-    test: FoldSamples,
+    data: FoldData,
     judge: Judge,
     make_path: Callable[[Any, FoldSamples, Hashable], Path] | None = None,
 ) -> list[Outcome]:
@@ -177,20 +229,20 @@ def follow(
         is_path = len(path) > 1 or make_path is not None
         if is_path and may_follow(first) and all(isinstance(C, Real) for C in values.values()):
             name = identity(candidates[path[0]], lambda name: name != "C")
-            trained = MachinePath(first, train) if make_path is None else make_path(first, train, name)
+            trained = MachinePath(first, data.train) if make_path is None else make_path(first, data.train, name)
             upwards = sorted(path, key=lambda place: values[place])
             for step, place in enumerate(upwards):
                 if judge.skips(upwards[step:]):
                     outcomes[place] = judge.pruned()
                 else:
-                    outcomes[place] = evaluate(partial(trained.fit, values[place]), train, test, judge, place)
+                    outcomes[place] = evaluate(partial(trained.fit, values[place]), data, judge, place)
         else:
             for place in path:
                 if judge.skips([place]):
                     outcomes[place] = judge.pruned()
                 else:
-                    fit = partial(train_anew, make(candidates[place]), train)
-                    outcomes[place] = evaluate(fit, train, test, judge, place)
+                    fit = partial(train_anew, make(candidates[place]), data.train)
+                    outcomes[place] = evaluate(fit, data, judge, place)
     return [outcomes[place] for place in range(len(candidates))]
 
 
@@ -221,42 +273,37 @@ def scales_with_C(machine: Any) -> bool:
 
 def train_anew(machine: Any, train: FoldSamples, checkpoint: Any = None) -> Any:
     options = weight_argument(machine, train.weight) | checkpoint_argument(machine, checkpoint)
-    return machine.fit(train.X, train.y, **options)
+    machine.fit(train.X, train.y, **options)
+    return machine
 
 
-def evaluate(
-    fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, number: int, spent: float = 0.0
-) -> Outcome:
+def evaluate(fit: Callable[..., Any], data: FoldData, judge: Judge, number: int, spent: float = 0.0) -> Outcome:
     """Trains and scores a candidate, and keeps the outcome, where there is a checkpoint, by its number in the job.
 
     `spent` is how many seconds of training came before.
     """
-    outcome = _kept(fit, train, test, judge, number, spent)
+    outcome = _kept(fit, data, judge, number, spent)
     if judge.watch is not None:
         judge.watch.note(number, outcome)
     return outcome
 
 
-def _kept(
-    fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, number: int, spent: float
-) -> Outcome:
+def _kept(fit: Callable[..., Any], data: FoldData, judge: Judge, number: int, spent: float) -> Outcome:
     if judge.journal is None:
-        return _evaluated(fit, train, test, judge, spent)[0]
+        return _evaluated(fit, data, judge, spent)[0]
     part = judge.journal.part(number)
     kept_fit = partial(fit, checkpoint=part)
     try:
-        outcome, ending = _evaluated(kept_fit, train, test, judge, spent)
+        outcome, ending = _evaluated(kept_fit, data, judge, spent)
     except DamagedError as error:
         warnings.warn(f"A fit of the search begins anew: {error}", RuntimeWarning, stacklevel=caller_level())
         part.remove()
-        outcome, ending = _evaluated(kept_fit, train, test, judge, spent)
+        outcome, ending = _evaluated(kept_fit, data, judge, spent)
     judge.journal.note(number, outcome, ending)
     return outcome
 
 
-def _evaluated(
-    fit: Callable[..., Any], train: FoldSamples, test: FoldSamples, judge: Judge, spent: float
-) -> tuple[Outcome, Ending]:
+def _evaluated(fit: Callable[..., Any], data: FoldData, judge: Judge, spent: float) -> tuple[Outcome, Ending]:
     """A fit or a scorer that fails gives `error_score`, with a warning, unless that is "raise"."""
     began = time.perf_counter() - spent
     try:
@@ -270,12 +317,12 @@ def _evaluated(
         _warn_failed(judge, f"A fit failed and its score is {judge.error_score}", FitFailedWarning)
         failed = judge.filled({})
         ending = Ending.BY_CHANCE if isinstance(error, OSError | MemoryError) else Ending.BY_LIMITS
-        return Outcome(failed, failed, time.perf_counter() - began, 0.0), ending
+        return Outcome(failed, failed, time.perf_counter() - began, 0.0, FAILED), ending
     trained = time.perf_counter()
-    losses = judge.losses(machine, test)
-    scores = judge.scores(machine, test, losses)
+    losses = judge.losses(machine, data.test)
+    scores = judge.scores(machine, data.test, losses)
     scored = time.perf_counter()
-    of_training = judge.scores(machine, train) if judge.train_too else {}
+    of_training = judge.scores(machine, data.retest) if judge.train_too else {}
     statuses = _statuses(machine)
     ending = Ending.BY_LIMITS if statuses is None or statuses & ENDED_FROM_OUTSIDE else Ending.BY_ITSELF
     worst = min((statuses or set()) - {"converged", "early_stopping"}, key=STATUSES.index, default="")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Real
+from functools import partial
+from numbers import Integral, Real
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from ordsvm.checkpoint.identity import data_identity
 from ordsvm.checks import check_choice, check_positive
 from ordsvm.conventions import linked
 from ordsvm.devices import on_host, usable_device
-from ordsvm.estimators.base import Machine
+from ordsvm.estimators.base import Machine, all_or_nothing
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
 from ordsvm.findings import Finding
@@ -34,12 +35,23 @@ from ordsvm.model_selection.jobs import SearchJobs
 from ordsvm.model_selection.journal import Outcome
 from ordsvm.model_selection.methods import METHODS, Found, Judgement, exhaustive, halving, pruned, racing
 from ordsvm.model_selection.paths import Judge, Parameters, Scorer, own_score
-from ordsvm.model_selection.remarks import edges_of_grid, warn_of_edges, warn_of_limits
-from ordsvm.model_selection.results import Table, results_table
+from ordsvm.model_selection.remarks import (
+    edges_of_grid,
+    require_fits,
+    require_scores,
+    warn_of_edges,
+    warn_of_limits,
+    warn_of_missing_scores,
+    warn_of_unweighted_scores,
+)
+from ordsvm.model_selection.results import Table, results_table, score_names
+from ordsvm.model_selection.views import Views
 from ordsvm.sparse import check_structure
 
 ParamGrid: TypeAlias = Literal["two-stage"] | Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
-Scoring: TypeAlias = str | Callable[..., float] | Iterable[str] | Mapping[str, str | Callable[..., float]] | None
+Score: TypeAlias = float | dict[str, float]
+Scoring: TypeAlias = str | Callable[..., Score] | Iterable[str] | Mapping[str, str | Callable[..., float]] | None
+FOUND = ("best_estimator_", "best_params_", "best_index_", "best_score_", "refit_time_", "feature_names_in_")
 
 
 @linked
@@ -57,7 +69,8 @@ class OrdinalSearchCV(GridSearchCV):
         "two-stage" is the search of Chu & Keerthi [1]_: 7 × 7 values of log10 C and log10 κ from −3 to 3, where
         gamma = κ/2, then 9 × 9 spaced by 0.2 around the best. Models without gamma search for C alone.
     scoring : str, callable, list, tuple or dict, default="mae"
-        A name from `ordsvm.metrics.SCORERS` or of scikit-learn, a scorer, or several. None is the estimator's own.
+        A name from `ordsvm.metrics.SCORERS` or of scikit-learn, a scorer, or several. None is the estimator's own. A
+        function `score(estimator, X, y)` may return several scores in a dict; with one, fits share less.
     n_jobs : int or None, default=None
         How many folds, each with one set of kernel parameters, at once. Linear models whose folds share passes take
         their own `n_threads` instead. On a CUDA device None is two threads, and there are no more.
@@ -70,7 +83,8 @@ class OrdinalSearchCV(GridSearchCV):
     verbose : int, default=0
         Passed on to joblib.
     error_score : "raise" or float, default=nan
-        The score where a fit or a scorer fails, of which there is a warning.
+        The score where a fit or a scorer fails, of which there is a warning. Where that leaves no candidate with a
+        finite score, it is an error.
     return_train_score : bool, default=False
         Whether scores of the training samples are computed too.
     memory_limit : float, default=1000
@@ -131,7 +145,8 @@ class OrdinalSearchCV(GridSearchCV):
     of the fit with a C of 0, so that the fit gives their scores too. Folds run side by side, in threads that share
     the matrices. A model with solver="auto" is trained by steps on pairs and, where that takes long, by Newton's
     method, to the same `tol`; the best one is trained again by the model's own solver. Other estimators than those of
-    this package are searched as `GridSearchCV` does it. On a device, fits of up to 8,000 samples that differ in fold
+    this package, classes derived from these, and pipelines that resample are searched as `GridSearchCV` does it. On a
+    device, fits of up to 8,000 samples that differ in fold
     and C alone are made side by side by the interior-point method.
 
     Linear models that are trained by `LinearInteriorPoint`, by name or by "auto", share the passes over the samples:
@@ -212,6 +227,27 @@ class OrdinalSearchCV(GridSearchCV):
         self.device = device
         self.method = method
 
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Refuse the callbacks of scikit-learn: fits that share their work are no tasks of their own.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+            None of them can be set.
+
+        Returns
+        -------
+        OrdinalSearchCV
+            The search, if there are no callbacks.
+        """
+        if callbacks:
+            raise ValueError(
+                f"OrdinalSearchCV can't report to {callbacks[0]!r}, as its fits share their work: set the callback on "
+                "the model inside, or on a GridSearchCV."
+            )
+        return self
+
+    @all_or_nothing
     def fit(
         self,
         X: Samples,
@@ -259,7 +295,11 @@ class OrdinalSearchCV(GridSearchCV):
         X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
         self._placed()
         weight_argument(self.estimator, sample_weight)  # raises where the best estimator could not be trained with them
+        for name in FOUND:  # by an earlier search
+            self.__dict__.pop(name, None)
         scorers = self._choose_scorers()
+        if sample_weight is not None:
+            warn_of_unweighted_scores(scorers)
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         folds = [Fold(train, test) for train, test in splitter.split(X, y, groups)]
         self.n_splits_ = len(folds)
@@ -273,12 +313,14 @@ class OrdinalSearchCV(GridSearchCV):
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, folds: list[Fold], judge: Judge, session: Session | None
     ) -> None:
+        estimator = self._placed()
         jobs = SearchJobs(
-            self._placed(),
+            estimator,
             X,
             y,
             sample_weight,
             folds,
+            Views(estimator, X, y, folds, judge.train_too),
             judge,
             self.n_jobs,
             self.verbose,
@@ -286,8 +328,11 @@ class OrdinalSearchCV(GridSearchCV):
             session,
         )
         self.cv_results_ = self._search(jobs)
-        warn_of_edges(self._edges())
-        self._keep_best(X, y, sample_weight, None if session is None else session.inner("best"))
+        warn_of_missing_scores(self.cv_results_)
+        if self.refit or self._has_winner():
+            self._choose_best()
+        if self.refit:
+            self._train_best(X, y, sample_weight, None if session is None else session.inner("best"))
 
     def score(self, X: Samples, y: ArrayLike | None = None, **params: Any) -> float:
         """Return the score of the best estimator, by the scorer of the search.
@@ -356,12 +401,17 @@ class OrdinalSearchCV(GridSearchCV):
         scorers, several = self._named_scorers(), self._has_several_scores()
         self.multimetric_ = several
         self.scorer_ = scorers if several else scorers["score"]
-        if several and self.refit is not False and not callable(self.refit) and self.refit not in scorers:
+        if several:
+            self._check_refit(scorers)
+        return scorers
+
+    def _check_refit(self, names: Iterable[str]) -> None:
+        """Raise ValueError unless `refit` says which of several scores to go by."""
+        if self.refit is not False and not callable(self.refit) and self.refit not in names:
             raise ValueError(
                 f"refit={self.refit!r} does not say which of several scores to go by: give refit=False or one of "
-                f"{', '.join(map(repr, scorers))}."
+                f"{', '.join(map(repr, names))}."
             )
-        return scorers
 
     def _has_several_scores(self) -> bool:
         return isinstance(self.scoring, (list, tuple, set, dict))
@@ -381,27 +431,36 @@ class OrdinalSearchCV(GridSearchCV):
         return get_scorer(scoring) if isinstance(scoring, str) else check_scoring(self.estimator, scoring)
 
     def _search(self, jobs: SearchJobs) -> Table:
-        names = list(jobs.judge.scorers)
         if not isinstance(self.param_grid, str):
             found = self._found(jobs, list(ParameterGrid(self.param_grid)))
             warn_of_limits(found.outcomes)
-            return self._table([found], names)
+            return self._table(jobs.judge, [found])
         coarse = self._found(jobs, list(ParameterGrid(coarse_grid(jobs.machine, jobs.prefix))))
-        table = self._table([coarse], names)
+        table = self._table(jobs.judge, [coarse])
         best = self._best_index(table)
         fine = list(ParameterGrid(fine_grid(coarse.candidates[best])))
         stages = [coarse, self._found(jobs, fine, 2, float(table.get("mean_test_score", [-np.inf] * len(fine))[best]))]
         warn_of_limits([row for found in stages for row in found.outcomes])
         sizes = [len(found.candidates) for found in stages]
-        return self._table(stages, names) | {"stage": np.repeat([1, 2], sizes)}
+        return self._table(jobs.judge, stages) | {"stage": np.repeat([1, 2], sizes)}
 
-    def _table(self, stages: list[Found], names: list[str]) -> Table:
+    def _table(self, judge: Judge, stages: list[Found]) -> Table:
         candidates = [each for found in stages for each in found.candidates]
         outcomes = [row for found in stages for row in found.outcomes]
         self.n_pruned_ = sum(found.n_pruned for found in stages)
-        table = results_table(candidates, outcomes, names, self.return_train_score)
-        columns = stages[0].columns
-        return table | {name: np.concatenate([found.columns[name] for found in stages]) for name in columns}
+        columns = {name: np.concatenate([found.columns[name] for found in stages]) for name in stages[0].columns}
+        return self._scored(judge, candidates, outcomes, columns.get("n_resources")) | columns
+
+    def _scored(
+        self, judge: Judge, candidates: list[Parameters], outcomes: list[list[Outcome]], sizes: Any = None
+    ) -> Table:
+        """The table of these outcomes. Of how many scores is known only now, if a function has returned a dict."""
+        require_fits(outcomes, judge.failures)
+        names = score_names(outcomes)
+        if names != ["score"] and not self.multimetric_:
+            self.multimetric_ = True
+            self._check_refit(names)
+        return results_table(candidates, outcomes, names, self.return_train_score, sizes)
 
     def _found(
         self, jobs: SearchJobs, candidates: list[Parameters], stage: int = 1, incumbent: float = -np.inf
@@ -409,17 +468,17 @@ class OrdinalSearchCV(GridSearchCV):
         """The outcomes of the candidates, by the method of the search."""
         by = self._judgement(jobs)
         if self.method == "halving":
-            return halving(jobs, candidates, stage, self._ranked)
+            return halving(jobs, candidates, stage, partial(self._ranked, jobs.judge))
         if self.method == "exhaustive" or by is None:
             return exhaustive(jobs, candidates, stage)
         if self.method == "pruned":
             return pruned(jobs, candidates, stage, by, incumbent)
         return racing(jobs, candidates, stage, by)
 
-    def _ranked(self, outcomes: list[list[Outcome]]) -> Any:
+    def _ranked(self, judge: Judge, outcomes: list[list[Outcome]]) -> Any:
         """Places of candidates, the best one first."""
-        table = results_table([{}] * len(outcomes), outcomes, list(self._named_scorers()), False)
-        return np.argsort(table[self._rank_name(table)], kind="stable")
+        table = self._scored(judge, [{}] * len(outcomes), outcomes)
+        return np.argsort(table[f"rank_test_{self._score_name(table)}"], kind="stable")
 
     def _judgement(self, jobs: SearchJobs) -> Judgement | None:
         """What candidates are compared by before all fits are made; None where no bound of the scores is known."""
@@ -436,45 +495,53 @@ class OrdinalSearchCV(GridSearchCV):
 
     def _edges(self) -> list[Finding]:
         """Best parameters at the edge of what was tried."""
-        if callable(self.refit) or (self.multimetric_ and not self.refit):
+        if callable(self.refit) or not hasattr(self, "best_index_"):
             return []
-        by = f"mean_test_{self.refit if self.multimetric_ else 'score'}"
-        return edges_of_grid(self.cv_results_, self._best_index(self.cv_results_), by)
+        return edges_of_grid(self.cv_results_, self.best_index_, f"mean_test_{self._score_name(self.cv_results_)}")
 
     def _best_index(self, table: Table) -> int:
         """Of the best candidate: the first among equals."""
-        if callable(self.refit):
-            return int(self.refit(table))
-        rank = table[self._rank_name(table)]
-        if "n_resources" in table:  # those on fewer samples are no match for those on all
-            rank = np.where(table["n_resources"] == np.max(table["n_resources"]), rank, np.max(rank) + 1)
-        return int(np.argmin(rank))
+        if not callable(self.refit):
+            name = self._score_name(table)
+            require_scores(table, name)
+            return int(np.argmin(table[f"rank_test_{name}"]))
+        best, n_candidates = self.refit(table), len(table["params"])
+        if not isinstance(best, Integral):
+            raise TypeError(f"refit returned {best!r}: return the index of a candidate, a whole number.")
+        if not 0 <= int(best) < n_candidates:
+            raise IndexError(f"refit returned {best}: return the index of a candidate, from 0 to {n_candidates - 1}.")
+        return int(best)
 
-    def _rank_name(self, table: Table) -> str:
+    def _score_name(self, table: Table) -> str:
+        """The score that candidates are ranked by."""
         if self.multimetric_ and self.refit:
-            return f"rank_test_{self.refit}"
-        return next(name for name in table if name.startswith("rank_test_"))
+            return str(self.refit)
+        return next(name for name in table if name.startswith("rank_test_")).removeprefix("rank_test_")
 
-    def _keep_best(self, X: Any, y: Any, sample_weight: Any, session: Session | None) -> None:
-        if not self.refit and self.multimetric_:
-            return
+    def _has_winner(self) -> bool:
+        """Whether a search without a refit names a best candidate: of several scores none is the one to go by."""
+        return not self.multimetric_ and bool(np.isfinite(self.cv_results_["mean_test_score"]).any())
+
+    def _choose_best(self) -> None:
         self.best_index_ = self._best_index(self.cv_results_)
         self.best_params_: Parameters = self.cv_results_["params"][self.best_index_]
         if not callable(self.refit):
-            name = self.refit if self.multimetric_ else "score"
+            name = self._score_name(self.cv_results_)
             self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
-        if not self.refit:
-            return
-        estimator = clone(self._placed()).set_params(**self.best_params_)
+        warn_of_edges(self._edges())
+
+    def _train_best(self, X: Any, y: Any, sample_weight: Any, session: Session | None) -> None:
+        estimator = clone(self._placed()).set_params(**clone(self.best_params_, safe=False))
         began = time.perf_counter()
         options = weight_argument(estimator, sample_weight) | checkpoint_argument(estimator, session)
         try:
-            self.best_estimator_ = estimator.fit(X, y, **options)
+            estimator.fit(X, y, **options)
         except (OtherFitError, DamagedError):  # of what was best before
             if session is None:
                 raise
             session.remove()
-            self.best_estimator_ = estimator.fit(X, y, **options)
+            estimator.fit(X, y, **options)
+        self.best_estimator_ = estimator
         self.refit_time_ = time.perf_counter() - began
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

@@ -136,6 +136,8 @@ def tuning(model: Any) -> list[Stage]:
     if not found or "gamma" not in found["tried"]:
         return []
     note = f"Mean {found['metric']} over {found['folds']} folds."
+    if not np.all(np.isfinite(found["score"])):
+        note += " White points fell behind before all folds were tried."
     return [
         Stage(stage, f"tuning-{name}", f"The search for C and gamma, {name}", note)
         for stage, name in ((1, "coarse"), (2, "fine"))

@@ -80,19 +80,20 @@ def tuning_chart(search: dict[str, Any], stage: int) -> Markup:
     here = search["stage"] == stage
     C, gamma, score = search["tried"]["C"][here], search["tried"]["gamma"][here], search["score"][here]
     columns, lines = np.unique(C), np.unique(gamma)
-    sign = 1.0 if SCORERS[search["metric"]].greater_is_better else -1.0
-    goodness = 0.06 + 0.94 * (sign * score - (sign * score).min()) / (float(np.ptp(score)) or 1.0)
+    gain = score if SCORERS[search["metric"]].greater_is_better else -score
+    is_known = np.isfinite(score)  # of points that were tried on all folds
+    least, most = (float(end(gain[is_known])) if is_known.any() else 0.0 for end in (np.min, np.max))
+    goodness = np.where(is_known, 0.06 + 0.94 * (gain - least) / (most - least or 1.0), 0.0)
     names = [short_number(value) for value in lines]
     chart = Chart(f"Mean {search['metric']} by C and gamma", left=margin_for(names, 30))
     left, right, top, bottom = chart.plane
     wide, high = (right - left) / len(columns), (bottom - top) / len(lines)
-    best = int(np.argmax(goodness))
-    order = [*(number for number in range(len(score)) if number != best), best]  # the frame above its neighbours
+    best = int(np.argmax(goodness)) if is_known.any() else -1
+    order = sorted(range(len(score)), key=lambda number: (number == best, is_known[number]))  # the frame above all
     for number in order:
         i, j = int(np.searchsorted(lines, gamma[number])), int(np.searchsorted(columns, C[number]))
-        tip = (
-            f"C {short_number(C[number])}, gamma {short_number(gamma[number])}: {search['metric']} {score[number]:.4f}"
-        )
+        figure = f"{search['metric']} {score[number]:.4f}" if is_known[number] else "behind, and tried no further"
+        tip = f"C {short_number(C[number])}, gamma {short_number(gamma[number])}: {figure}"
         box = (left + j * wide, bottom - (i + 1) * high, wide, high)
         chart.cell(box, float(goodness[number]), tip, "best" if number == best else "")
     shown = [short_number(value) if j % max(1, len(columns) // 7) == 0 else "" for j, value in enumerate(columns)]

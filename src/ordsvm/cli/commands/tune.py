@@ -69,6 +69,9 @@ def tune(
     for picture in heat_maps(tried):
         out.print(picture)
         out.print()
+    if left_out := words_for_missing_scores(tried):
+        out.print(left_out, style="dim")
+        out.print()
     out.print(summary_table(fitted, held_out, options.output))
     out.print(findings_list(found))
 
@@ -90,8 +93,8 @@ class _CountingScorer:
         self._scorer, self._bar, self._task = scorer, bar, task
         self.__wrapped__ = scorer
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        score = self._scorer(estimator, X, y)
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        score = self._scorer(estimator, X, y, sample_weight=sample_weight)
         self._bar.advance(self._task)
         return score
 
@@ -137,17 +140,35 @@ def winner(search: OrdinalSearchCV, data: TrainingData, target: str) -> TableMod
 
 
 def tuning(search: OrdinalSearchCV, metric: str) -> dict[str, Any]:
-    """What was tried and how good it was, for heat maps."""
+    """Return what was tried and how good it was, for heat maps.
+
+    The score is NaN where a candidate was not tried on all folds, or, by halving, not on all rows: the mean of some
+    folds is no match for that of all. `n_folds` says on how many it was, `n_rows` of how many rows by halving.
+    """
     results = search.cv_results_
     names = [name for name in results if name.startswith("param_")]
     sign = 1.0 if SCORERS[metric].greater_is_better else -1.0
     tried = {name.split("__")[-1]: np.asarray(results[name], dtype=np.float64) for name in names}
     stage = np.asarray(results.get("stage", np.ones(len(results["params"]))), dtype=np.int64)
     splits = np.array([results[f"split{fold}_test_score"] for fold in range(search.n_splits_)])
-    score = sign * np.nanmean(splits, axis=0)  # of the folds that were tried
-    best = int(search.best_index_)
-    counts = {"metric": metric, "folds": int(search.n_splits_), "best": best}
-    return counts | {"score": score, "stage": stage, "tried": tried}
+    score = sign * np.asarray(results["mean_test_score"], dtype=np.float64)
+    counts = {"metric": metric, "folds": int(search.n_splits_), "best": int(search.best_index_)}
+    columns = {"stage": stage, "n_folds": np.isfinite(splits).sum(axis=0)}
+    if "n_resources" in results:
+        columns["n_rows"] = np.asarray(results["n_resources"], dtype=np.int64)
+        score = np.where(columns["n_rows"] == columns["n_rows"].max(), score, np.nan)
+    return counts | {"score": score, "tried": tried} | columns
+
+
+def words_for_missing_scores(tried: dict[str, Any]) -> str:
+    """Return what a heat map's cells without a figure are; nothing where there are none."""
+    points = np.column_stack([tried["stage"], *tried["tried"].values()])
+    n_points = len(np.unique(points, axis=0))
+    n_missing = n_points - len(np.unique(points[np.isfinite(tried["score"])], axis=0))
+    if not n_missing:
+        return ""
+    short = "a part of the rows" if "n_rows" in tried else f"some of the {tried['folds']} folds"
+    return f"–: {n_missing} of {n_points} points fell behind on {short} and were tried no further: they have no mean."
 
 
 def heat_maps(tried: dict[str, Any]) -> list[Table]:

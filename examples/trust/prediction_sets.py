@@ -2,7 +2,7 @@
 Prediction sets
 ===============
 
-Instead of one rank, a run of ranks that is to hold the true one as often as is asked for, such as nine times out of ten.
+Instead of one rank, a run of ranks that is to hold the true one as often as is asked for: nine times out of ten, say.
 Its length says how sure the model is.
 """
 

@@ -29,6 +29,7 @@ REGISTRY = (
     "campaign",
     "checkpoint",
     "coefficients",
+    "conformal",
     "dcd",
     "dense-roofline",
     "deterministic",

@@ -109,8 +109,11 @@ def test_a_calibrated_model_is_explained_by_where_its_own_labels_change(folder, 
     _, out, _ = call(capsys, "info", "model.ordsvm")
     assert "CalibratedOrdinal, logistic" in out
     assert "the middle of the probabilities" in " ".join(out.split())
+    guarantee = load("model.ordsvm").guaranteed_coverage(0.9)
+    assert f"{guarantee:.1%} is guaranteed" in " ".join(out.split())
     _, out, _ = call(capsys, "info", "model.ordsvm", "--json")
     assert len(json.loads(out)["calibration"]["rank_changes_at"]) == 2
+    assert json.loads(out)["calibration"]["guaranteed_coverage"] == {"0.9": guarantee}
     for row in range(1, 150, 15):
         _, out, _ = call(capsys, "explain", "model.ordsvm", "data.csv", "--row", row, "--json")
         why = json.loads(out)

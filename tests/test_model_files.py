@@ -25,6 +25,7 @@ from ordsvm import (
     SVOR,
     SVR,
     AsyAGCD,
+    CalibratedOrdinal,
     LinearNPSVOR,
     LinearSVC,
     LinearSVR,
@@ -36,8 +37,8 @@ from ordsvm import (
     load,
     save,
 )
-from ordsvm.calibration.conformal import Conformal
-from ordsvm.calibration.maps import OrderedLogistic
+from ordsvm.calibration.conformal import CalibrationPart, Conformal, CrossConformal
+from ordsvm.calibration.maps import IsotonicThresholds, OrderedLogistic
 from ordsvm.io.registry import estimator_classes
 from ordsvm.kernels import RBF
 from ordsvm.tables import TableEncoder, TableModel
@@ -348,6 +349,26 @@ def test_labels_that_are_too_few(name, n_missing, tmp_path):
         load(tmp_path / "model")
 
 
+@pytest.mark.parametrize("method", ["logistic", "isotonic"])
+@pytest.mark.parametrize("cv", [3, "prefit"])
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_a_calibrated_model_keeps_its_probabilities_and_sets(method, cv, kernel, tmp_path):
+    data = X @ X.T if kernel == "precomputed" else X
+    machine = SVOR(kernel=kernel, gamma=0.3).fit(data, Y)
+    model = CalibratedOrdinal(machine, method=method, cv=cv).fit(data, Y)
+    save(model, tmp_path / "model")
+    for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), _through_skops(model)):
+        np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data))
+        for coverage in (0.5, 0.8):
+            np.testing.assert_array_equal(again.predict_set(data, coverage), model.predict_set(data, coverage))
+        assert again.guaranteed_coverage(0.95) == model.guaranteed_coverage(0.95) > 0.5
+
+
+def part(theta=(-1.0, 0.0, 1.0), weight=(1.0, 2.0)):
+    ranks = OrderedLogistic(np.array(theta), 1.0, 0.0)
+    return CalibrationPart(ranks, np.array([-0.5, 0.5]), np.array(weight), np.empty(0, dtype=np.int64))
+
+
 @pytest.mark.parametrize(
     ("attribute", "value", "complaint"),
     [
@@ -355,6 +376,15 @@ def test_labels_that_are_too_few(name, n_missing, tmp_path):
         ("map_", OrderedLogistic(np.array([0.0, np.nan, 1.0]), 1.0, 0.0), "map_ gives no probability"),
         ("conformal_", Conformal(np.array([0.1, 0.2]), np.array([1.0])), "a weight for every depth"),
         ("conformal_", Conformal(np.array([]), np.array([])), "a weight for every depth"),
+        ("conformal_", CrossConformal((), 60), "conformal_ has no parts"),
+        ("conformal_", OrderedLogistic(np.array([0.0]), 1.0, 0.0), "conformal_ has no parts"),
+        ("conformal_", CrossConformal((0.5,), 60), "something else than its parts"),
+        ("conformal_", CrossConformal((part(theta=[0.0]),), 60), "conformal_ gives no probability to each of 4"),
+        ("conformal_", CrossConformal((part(weight=[1.0]),), 60), "a weight for every depth"),
+        ("conformal_", CrossConformal((part(),) * 2, 60), "not as many as conformal_ has parts"),
+        ("fold_estimators_", [], "not as many as conformal_ has parts"),
+        ("map_", IsotonicThresholds((np.zeros(2),) * 3, (np.zeros(1),) * 3), "not a sound model"),
+        ("map_", IsotonicThresholds((np.zeros(0),) * 3, (np.zeros(0),) * 3), "not a sound model"),
     ],
 )
 def test_a_calibration_that_fits_nothing(attribute, value, complaint, tmp_path):

@@ -134,6 +134,7 @@ def test_a_page_of_a_calibrated_model_has_every_section_and_is_light():
     why = ["Columns that matter", "The score along", "Some predictions explained", "Cases like this one"]
     titles = ["Are the probabilities right?", *trust, *why]
     assert [title for title in titles if title not in page] == []
+    assert f"of 90% of all rows, not of every label; {model.guaranteed_coverage(0.9):.1%} is guaranteed" in page
     assert len(page) < 500_000
     assert "nan" not in page.replace("nance", "")
     assert "plotly" not in page.lower()

@@ -204,8 +204,10 @@ def test_a_calibrated_model_has_sets_and_cumulative_probabilities():
     features = model.features(frame)
     np.testing.assert_array_equal(model.predict_cumproba(frame), model.machine_.predict_cumproba(features))
     np.testing.assert_array_equal(model.predict_set(frame, 0.8), model.machine_.predict_set(features, 0.8))
+    assert model.guaranteed_coverage(0.95) == model.machine_.guaranteed_coverage(0.95) > 0.5
     plain = TableModel(SVOR(), TableEncoder()).fit(frame, y)
     assert not hasattr(plain, "predict_set")
+    assert not hasattr(plain, "guaranteed_coverage")
     assert not hasattr(plain, "predict_cumproba")
 
 

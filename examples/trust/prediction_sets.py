@@ -2,8 +2,8 @@
 Prediction sets
 ===============
 
-Instead of one rank, a run of ranks that holds the true one nine times out of ten. Its length says how sure the model
-is.
+Instead of one rank, a run of ranks that is to hold the true one as often as is asked for: nine times out of ten, say.
+Its length says how sure the model is.
 """
 
 import matplotlib.pyplot as plt
@@ -20,18 +20,20 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_
 model = CalibratedOrdinal(make_pipeline(StandardScaler(), SVOR(gamma=0.02))).fit(X_train, y_train)
 
 # %%
-# Promised and reached coverage, and what it costs in ranks.
+# The coverage that is asked for, guaranteed and reached, and what it costs in ranks.
 
-promised = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
-sets = [model.predict_set(X_test, coverage=coverage).T for coverage in promised]
+asked = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
+sets = [model.predict_set(X_test, coverage=coverage).T for coverage in asked]
 reached = [((low <= y_test) & (y_test <= high)).mean() for low, high in sets]
 length = [(high - low + 1).mean() for low, high in sets]
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 axes[0].plot([0.5, 1], [0.5, 1], color="grey", ls=":")
-axes[0].plot(promised, reached, marker="o")
-axes[0].set(xlabel="promised coverage", ylabel="reached on new samples")
-axes[1].plot(promised, length, marker="o")
-axes[1].set(xlabel="promised coverage", ylabel="mean ranks of a set")
+axes[0].plot(asked, reached, marker="o", label="reached on new samples")
+axes[0].plot(asked, [model.guaranteed_coverage(share) for share in asked], ls="--", label="guaranteed")
+axes[0].set(xlabel="coverage asked for", ylabel="coverage")
+axes[0].legend()
+axes[1].plot(asked, length, marker="o")
+axes[1].set(xlabel="coverage asked for", ylabel="mean ranks of a set")
 plt.show()
 
 # %%

@@ -11,7 +11,9 @@ pandas and polars are recognised by the attributes of their dtypes, so neither h
 """
 
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ordsvm._typing import Ints
 from ordsvm.checks import caller_level
 
+_HAS_TOLD_ORDER: ContextVar[bool] = ContextVar("ordsvm_has_told_order", default=False)
 _NUMBER_TYPES = (int, float, complex, np.number, np.bool_)
 _HOW_TO_ORDER = "pass categories=[...], lowest first, or an ordered pandas Categorical or polars Enum"
 
@@ -195,10 +198,22 @@ def _is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
+@contextmanager
+def order_is_told() -> Iterator[None]:
+    """Give no warning of the sorted order of strings in this block: a fit to the same labels has given it."""
+    token = _HAS_TOLD_ORDER.set(True)
+    try:
+        yield
+    finally:
+        _HAS_TOLD_ORDER.reset(token)
+
+
 def _ranks_by_value(labels: NDArray[Any]) -> Ranks:
     """The distinct labels in ascending order: numbers by value, strings by the alphabet."""
     if labels.dtype.kind == "U":
         ranks = _distinct(labels)
+        if _HAS_TOLD_ORDER.get():
+            return ranks
         order = _listed(ranks.classes.tolist(), " < ")
         message = f"y holds strings with no order of their own; the sorted order was assumed: {order}. "
         warnings.warn(f"{message}To set the order, {_HOW_TO_ORDER}.", UserWarning, stacklevel=caller_level())

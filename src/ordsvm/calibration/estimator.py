@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm._typing import CheckpointPath, CrossValidation, Floats, Ints, Samples, SampleWeight
-from ordsvm.calibration.conformal import Conformal, middle_ranks
-from ordsvm.calibration.maps import MAPS, ProbabilityMap
+from ordsvm.calibration.conformal import (
+    CalibrationPart,
+    Conformal,
+    CrossConformal,
+    effective_weights,
+    middle_ranks,
+)
+from ordsvm.calibration.maps import MAPS, OrderedLogistic, ProbabilityMap
+from ordsvm.calibration.parts import given_folds, is_number, numbered_folds, split_for_map
+from ordsvm.calibration.scores import rank_score, spread
 from ordsvm.checkpoint import Session, check_checkpoint, opened
-from ordsvm.checks import caller_level, check_choice, check_number
+from ordsvm.checks import check_choice, check_number
 from ordsvm.conventions import linked, share_of_right_labels
 from ordsvm.devices import on_host
 from ordsvm.estimators.base import all_or_nothing
-from ordsvm.estimators.folds import Fold, is_pairwise, make_folds, take, take_samples
+from ordsvm.estimators.folds import Fold, is_pairwise, take, take_samples
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.threshold_models import SVOR
 from ordsvm.estimators.validation import check_features, check_sample_weight, checkpoint_argument, weight_argument
-from ordsvm.labels import label_array, rank_codes, require_y
+from ordsvm.labels import label_array, order_is_told, rank_codes, require_y
 from ordsvm.sparse import check_structure
 from ordsvm.stopping import Jobs
 
@@ -36,7 +42,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Probabilities of the ranks, and sets of ranks with a promised coverage, from the score of a model.
 
     One monotone map turns the score into P(rank ≤ k) for all k at once, so the probabilities are in order, and a higher
-    score never makes a higher rank less probable than before.
+    score never makes a higher rank less probable than before. Sets come from the scores alone, by conformal prediction.
 
     Parameters
     ----------
@@ -48,9 +54,10 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         "logistic": an ordered logistic with a common slope, smooth and frugal. "isotonic": any monotone map, a step
         function, for about a thousand samples and more.
     cv : int, splitter, iterable of pairs of indices or "prefit", default=5
-        The map is fitted to scores of samples that the scoring model was not trained on: out of fold, after which the
-        estimator is trained on all samples. "prefit", or a `FrozenEstimator`: the estimator is trained already, and the
-        samples given to `fit` are for the map alone.
+        The map is fitted to scores of samples that the scoring model was not trained on: out of fold, while the
+        estimator is trained on all samples. Every sample has to be in one test part. Splitters and pairs of indices are
+        about the samples as given, those of weight 0 included. "prefit", or a `FrozenEstimator`: the estimator is
+        trained already, and the samples given to `fit` are for the map and the sets alone.
     n_jobs : int or None, default=None
         How many folds at once, as everywhere in scikit-learn.
 
@@ -60,10 +67,12 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         The labels, lowest first.
     estimator_ : estimator
         The model, trained on all samples, or the one given.
+    fold_estimators_ : list of estimators
+        The models of the folds, from which `predict_set` takes its sets; empty for a model that was trained already.
     map_ : ProbabilityMap
         The fitted map, with `cumulative(score)`.
-    conformal_ : Conformal
-        The depths of the true ranks in the predicted distributions, from which `predict_set` takes its sets.
+    conformal_ : CrossConformal
+        How badly the true ranks fit the scores of models that have not seen the samples.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -74,10 +83,23 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ordsvm.metrics.ranked_probability_score : Metric of predicted probabilities.
     sklearn.calibration.CalibratedClassifierCV : Calibration of classes without order.
 
+    Notes
+    -----
+    A model of fewer samples may have scores of another scale. So scores out of fold are multiplied by the spread that
+    the final model's scores of its training samples have, over the spread that those of the fold's model have. The map
+    then holds as far as unseen samples have smaller, or larger, scores than training samples to the same extent for
+    both models.
+
+    Weights count relative to each other. They are scaled to add up to the effective number of samples, (Σw)²/Σw²: what
+    the prior of the map and a new sample, one sample each, weigh against. So n equal weights are n samples.
+
     References
     ----------
     .. [1] P. McCullagh, "Regression models for ordinal data", Journal of the Royal Statistical Society B 42, 1980.
     .. [2] V. Vovk, A. Gammerman, G. Shafer, "Algorithmic Learning in a Random World", Springer, 2005.
+    .. [3] R. F. Barber, E. J. Candès, A. Ramdas, R. J. Tibshirani, "Predictive inference with the jackknife+", Annals
+       of Statistics 49, 2021.
+    .. [4] Y. Romano, M. Sesia, E. J. Candès, "Classification with valid and adaptive coverage", NeurIPS 2020.
 
     Examples
     --------
@@ -92,8 +114,9 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """
 
     classes_: NDArray[Any]
+    fold_estimators_: list[Any]
     map_: ProbabilityMap
-    conformal_: Conformal
+    conformal_: CrossConformal | Conformal
     score = share_of_right_labels
 
     def __init__(
@@ -139,24 +162,30 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         require_y(y, type(self).__name__, "label")
         X, y, sample_weight = on_host(X), on_host(y, "y"), on_host(sample_weight, "sample_weight")
         check_structure(X)
-        X, y, sample_weight = self._counting(*indexable(X, y, sample_weight))
+        X, y, sample_weight = indexable(X, y, sample_weight)
+        counting = self._counting(y, sample_weight)
+        is_given = not (self._is_trained() or is_number(self.cv))
+        given = given_folds(self.cv, X, y, counting) if is_given else None
+        X, y, sample_weight = self._taken(counting, X, y, sample_weight)
         validate_data(self, X, skip_check_array=True)  # counts and names the features only
-        prefit = self._is_trained()
         with opened(checkpoint) as session:
             self.estimator_ = self._trained(X, y, sample_weight, session)
             self.classes_ = self.estimator_.classes_
             codes = rank_codes(label_array(y), self.classes_)
-            weight = check_sample_weight(sample_weight, len(codes))
-            folds = _partition(self.cv, X, codes, prefit)
-            if prefit:
-                score = rank_score(self.estimator_, X)
+            weight = effective_weights(check_sample_weight(sample_weight, len(codes)))
+            score = rank_score(self.estimator_, X)
+            if self._is_trained():
+                self.fold_estimators_ = []
+                self.conformal_ = self._split(score, codes, weight)
             else:
-                score = self._scores_out_of_fold(X, y, sample_weight, folds, session)
-        self.map_ = self._fit_map(score, codes, weight)
-        unseen = np.empty((len(codes), len(self.classes_)))  # by maps that have not seen the sample
-        for train, test in folds:
-            unseen[test] = self._fit_map(score[train], codes[train], weight[train]).cumulative(score[test])
-        self.conformal_ = Conformal.fit(unseen, codes, weight)
+                folds = numbered_folds(self.cv, X, codes) if given is None else given
+                fitted = self._fit_folds(X, y, sample_weight, folds, session)
+                self.fold_estimators_ = [each.machine for each in fitted]
+                self.conformal_ = self._cross(fitted, folds, codes, weight)
+                scale = spread(score, weight)
+                for fold, each in zip(folds, fitted, strict=True):  # what the final machine's scores of them would be
+                    score[fold.test] = each.unseen * (scale / spread(each.seen, weight[fold.train]))
+        self.map_ = MAPS[self.method](score, codes, len(self.classes_), weight)
         return self
 
     def predict_cumproba(self, X: Samples) -> Floats:
@@ -215,7 +244,8 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples.
         coverage : float, default=0.9
-            The share of samples whose true label is to be in its set, above 0 and below 1.
+            The share of samples whose true label is to be in its set, above 0 and below 1. What is certain of it is
+            `guaranteed_coverage(coverage)`.
 
         Returns
         -------
@@ -224,13 +254,59 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        The coverage holds for samples drawn as those of `fit` were, all together, not for each one. A set holds the
-        predicted label at least, so that where more than `coverage` of all predictions are right the sets are right as
-        often as these. Ties, of which "isotonic" makes many, can only add to the coverage.
+        A set holds the predicted label at least, so that where more than `coverage` of all predictions are right the
+        sets are right as often as these. The models of all folds have their say, each with a score for every sample.
+
+        Models from files of 0.1.0 make the sets that they made then. Where their folds' scores had another scale than
+        their own, too few of these hold the true label: train such a model again.
         """
-        share = check_number("coverage", coverage, "a number above 0 and below 1", lambda number: 0 < number < 1)
-        low, high = self.conformal_.intervals(self.predict_cumproba(X), share)
+        share = _checked_coverage(coverage)
+        cumulative = self.predict_cumproba(X)
+        if isinstance(self.conformal_, Conformal):
+            low, high = self.conformal_.intervals(cumulative, share)
+        else:
+            machines = self.fold_estimators_ or [self.estimator_]
+            pairs = zip(machines, self.conformal_.parts, strict=True)
+            scores = [rank_score(machine, _columns(X, part.columns)) for machine, part in pairs]
+            low, high = self.conformal_.intervals(scores, middle_ranks(cumulative), share)
         return np.column_stack([self.classes_[low], self.classes_[high]])
+
+    def guaranteed_coverage(self, coverage: float = 0.9) -> float:
+        """Compute the coverage that is guaranteed where `predict_set` is asked for `coverage`.
+
+        Parameters
+        ----------
+        coverage : float, default=0.9
+            What `predict_set` is asked for, above 0 and below 1.
+
+        Returns
+        -------
+        float
+            The least probability that the set of a new sample holds its true label.
+
+            For a model that was trained already it is `coverage` (split conformal prediction). With n samples and K
+            folds it is 1 − 2α − min{2(1 − 1/K)/(n/K + 1), (1 − K/n)/(K + 1)}, where α is 1 − `coverage` (CV+, the
+            jackknife+ by folds), while about `coverage` or more is to be expected. It is 0, for there is no theorem,
+            for unequal weights, for folds that leave samples out, and for models from files of 0.1.0.
+
+        Notes
+        -----
+        This is about samples drawn as those of `fit` were, with labels in `classes_`: over repeated draws of both and
+        all of them together, not for each one and not for each label. The folds must not depend on the labels, as those
+        of `KFold` do not. A number of folds spreads the labels evenly; then the guarantee is for new samples whose
+        labels are as frequent as in `fit`, up to the rounding of labels to folds.
+
+        Examples
+        --------
+        >>> from ordsvm import SVOR, CalibratedOrdinal
+        >>> from ordsvm.datasets import load_diabetes_ranks
+        >>> X, y = load_diabetes_ranks(3)
+        >>> round(CalibratedOrdinal(SVOR(C=10), cv=5).fit(X, y).guaranteed_coverage(0.9), 3)
+        0.782
+        """
+        share = _checked_coverage(coverage)
+        check_is_fitted(self)
+        return self.conformal_.guaranteed(share) if isinstance(self.conformal_, CrossConformal) else 0.0
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -243,12 +319,16 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _is_trained(self) -> bool:
         return isinstance(self.estimator, FrozenEstimator) or (isinstance(self.cv, str) and self.cv == "prefit")
 
-    def _counting(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """The samples of positive weight."""
+    def _counting(self, y: Any, sample_weight: Any) -> Ints:
+        """Return the samples of positive weight, by number."""
+        n = len(label_array(y))
+        return np.arange(n) if sample_weight is None else np.flatnonzero(check_sample_weight(sample_weight, n))
+
+    def _taken(self, counting: Ints, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Return the samples that count, with their labels and weights."""
         if sample_weight is None:
             return X, y, None
         weight = check_sample_weight(sample_weight, len(label_array(y)))
-        counting = np.flatnonzero(weight)
         known = np.arange(len(weight)) if self._is_trained() else counting
         return take_samples(X, counting, known, is_pairwise(self._given())), take(y, counting), weight[counting]
 
@@ -259,27 +339,53 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self._given())
         return self._given()
 
-    def _scores_out_of_fold(
+    def _fit_folds(
         self, X: Any, y: Any, sample_weight: Any, folds: list[Fold], session: Session | None
-    ) -> Floats:
-        """The score of every sample by a machine that was not trained on it."""
+    ) -> list[_FittedFold]:
+        """Train a machine per fold."""
+        is_matrix = is_pairwise(self._given())
 
-        def scores(number: int, fold: Fold) -> Floats:
+        def fitted(number: int, fold: Fold) -> _FittedFold:
             machine = clone(self._given())
-            samples, others = (take_samples(X, which, fold.train, is_pairwise(machine)) for which in fold)
+            samples, others = (take_samples(X, which, fold.train, is_matrix) for which in fold)
             options = _fit_options(machine, take(sample_weight, fold.train), session, f"fold{number}")
-            with quiet_fits(findings_only=True):  # the fit on all samples has warned of them
+            with quiet_fits(findings_only=True), order_is_told():  # the fit on all samples has warned of both
                 machine.fit(samples, take(y, fold.train), **options)
-            return rank_score(machine, others)
+            columns = fold.train if is_matrix else None
+            return _FittedFold(machine, rank_score(machine, samples), rank_score(machine, others), columns)
 
-        found = Jobs(n_jobs=self.n_jobs).run(partial(scores, number, fold) for number, fold in enumerate(folds))
-        score = np.empty(sum(len(fold.test) for fold in folds))
-        for fold, values in zip(folds, found, strict=True):
-            score[fold.test] = values
-        return score
+        return Jobs(n_jobs=self.n_jobs).run(partial(fitted, number, fold) for number, fold in enumerate(folds))
 
-    def _fit_map(self, score: Floats, codes: Ints, weight: Floats) -> ProbabilityMap:
-        return MAPS[self.method](score, codes, len(self.classes_), weight)
+    def _cross(self, fitted: list[_FittedFold], folds: list[Fold], codes: Ints, weight: Floats) -> CrossConformal:
+        """Keep how badly the true ranks fit the scores out of fold.
+
+        Of every fold not only the machine but also the meaning of its scores, where ranks meet, is learned from its
+        training samples alone, as the theorem needs it. That the machine knows these samples makes it too sure of
+        itself, which does not matter: nonconformities are compared within a fold only.
+        """
+        n = len(codes)
+        parts = []
+        for fold, each in zip(folds, fitted, strict=True):
+            ranks = OrderedLogistic.fit(each.seen, codes[fold.train], len(self.classes_), weight[fold.train])
+            parts.append(CalibrationPart.of(ranks, each.unseen, codes[fold.test], weight[fold.test], each.columns))
+        is_whole = all(len(fold.train) + len(fold.test) == n for fold in folds)
+        return CrossConformal(tuple(parts), n if is_whole and np.ptp(weight) == 0 else 0)
+
+    def _split(self, score: Floats, codes: Ints, weight: Floats) -> CrossConformal:
+        """Learn from some samples where the ranks meet, and keep how badly the others' true ranks fit."""
+        for_map, others = split_for_map(len(codes))
+        ranks = OrderedLogistic.fit(score[for_map], codes[for_map], len(self.classes_), weight[for_map])
+        part = CalibrationPart.of(ranks, score[others], codes[others], weight[others])
+        return CrossConformal((part,), len(codes) if np.ptp(weight) == 0 else 0)
+
+
+class _FittedFold(NamedTuple):
+    """The machine of a fold, its scores of the samples that it has seen and of the others, and columns to take."""
+
+    machine: Any
+    seen: Floats
+    unseen: Floats
+    columns: Ints | None
 
 
 def _fit_options(estimator: Any, sample_weight: Any, session: Session | None, name: str) -> dict[str, Any]:
@@ -287,60 +393,10 @@ def _fit_options(estimator: Any, sample_weight: Any, session: Session | None, na
     return weight_argument(estimator, sample_weight) | checkpoint_argument(estimator, inner, needed=True)
 
 
-def rank_score(estimator: Any, X: Any) -> Floats:
-    """One number a sample, the greater the higher the rank.
-
-    A threshold model's score counts from its middle threshold: nothing else fixes where a score with free thresholds
-    begins, and the machines of two folds may begin far apart.
-    """
-    if hasattr(estimator, "best_estimator_"):
-        return rank_score(estimator.best_estimator_, X)
-    if isinstance(estimator, Pipeline):
-        return rank_score(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
-    if hasattr(estimator, "rank_scores"):
-        return on_host(estimator.rank_scores(X)).mean(axis=1)
-    score = np.asarray(on_host(estimator.decision_function(X)) if hasattr(estimator, "decision_function") else None)
-    if score.ndim != 1:
-        raise TypeError(
-            f"CalibratedOrdinal needs one score a sample, which {type(estimator).__name__} does not give: use a "
-            "threshold model such as SVOR, a RoundedRegressor, NPSVOR or a binary classifier."
-        )
-    return score - np.median(estimator.thresholds_) if hasattr(estimator, "thresholds_") else score.astype(np.float64)
+def _columns(X: Any, columns: Ints) -> Any:
+    """Return the columns of a kernel matrix that belong to these training samples; X if there are none."""
+    return take_samples(X, np.arange(np.shape(X)[0]), columns, pairwise=True) if len(columns) else X
 
 
-def _partition(cv: Any, X: Any, codes: Ints, prefit: bool) -> list[Fold]:
-    cv = 5 if prefit else cv
-    if isinstance(cv, int | np.integer) and _has_few(int(cv), codes, prefit):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # the same, without a remedy
-            folds = make_folds(cv, X, codes)
-    else:
-        folds = make_folds(cv, X, codes)
-    tested = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(codes))
-    if np.any(tested != 1):
-        raise ValueError(
-            f"cv={cv!r} does not put every sample into one test fold: give a number of folds or a splitter that does, "
-            "such as StratifiedKFold."
-        )
-    return folds
-
-
-def _has_few(n_folds: int, codes: Ints, prefit: bool) -> bool:
-    """Whether the rarest rank has fewer samples than there are folds, with a warning; an error where all have."""
-    sizes = np.unique(codes, return_counts=True)[1]
-    least, most = int(sizes.min()), int(sizes.max())
-    if most < n_folds:
-        fewer = "" if prefit or most < 2 else f", or fewer folds: cv={most} or less"
-        raise ValueError(
-            f"Probabilities are learned out of {n_folds} folds, and no rank has more than {most} of the {len(codes)} "
-            f"samples: give more{fewer}."
-        )
-    if least < n_folds:
-        fewer = "" if prefit or least < 2 else f", or fewer folds (cv={least})"
-        warnings.warn(
-            f"The rarest rank has {least} of the {len(codes)} samples, and some of the {n_folds} folds have none of "
-            f"them: its probabilities rest on little. Give more samples of it, join it with its neighbour{fewer}.",
-            UserWarning,
-            stacklevel=caller_level(),
-        )
-    return least < n_folds
+def _checked_coverage(coverage: Any) -> float:
+    return check_number("coverage", coverage, "a number above 0 and below 1", lambda number: 0 < number < 1)

@@ -61,9 +61,12 @@ class OrderedLogistic:
         theta, slope = likelihood.maximum()
         return cls(theta, slope / spread, centre)
 
+    def log_odds(self, score: Floats) -> Floats:
+        """Return the logarithm of the odds of rank ≤ k, for all k but the last."""
+        return self.theta - self.slope * (score - self.centre)[:, np.newaxis]
+
     def cumulative(self, score: Floats) -> Floats:
-        below = expit(self.theta - self.slope * (score - self.centre)[:, np.newaxis])
-        return np.column_stack([below, np.ones(len(score))])
+        return np.column_stack([expit(self.log_odds(score)), np.ones(len(score))])
 
     def medians(self) -> Floats:
         if self.slope == 0:
@@ -133,21 +136,30 @@ class IsotonicThresholds:
 
     They are in order without further ado: what is regressed is in order sample by sample, and isotonic regression,
     a maximum of minima of averages, keeps that order.
+
+    at      for every threshold, scores in ascending order
+    above   the probabilities there; in between the line through them, beyond the ends those of the ends
     """
 
-    questions: tuple[IsotonicRegression, ...]
+    at: tuple[Floats, ...]
+    above: tuple[Floats, ...]
 
     @classmethod
     def fit(cls, score: Floats, codes: Ints, n_ranks: int, weight: Floats) -> IsotonicThresholds:
         above = 1.0 - np.cumsum(smoothed(codes, n_ranks, weight), axis=1)[:, :-1]
-        return cls(tuple(IsotonicRegression(out_of_bounds="clip").fit(score, column, weight) for column in above.T))
+        fitted = [IsotonicRegression(out_of_bounds="clip").fit(score, column, weight) for column in above.T]
+        return cls(tuple(each.X_thresholds_ for each in fitted), tuple(each.y_thresholds_ for each in fitted))
+
+    def exceedance(self, score: Floats) -> Floats:
+        """Return P(rank > k), a column for all k but the last, each by its own regression."""
+        return np.column_stack([np.interp(score, *points) for points in zip(self.at, self.above, strict=True)])
 
     def cumulative(self, score: Floats) -> Floats:
-        below = np.column_stack([1.0 - question.predict(score) for question in self.questions] + [np.ones(len(score))])
+        below = np.column_stack([1.0 - self.exceedance(score), np.ones(len(score))])
         return np.maximum.accumulate(below, axis=1)  # but for rounding they are ascending
 
     def medians(self) -> Floats:
-        return np.array([_where_half(question.X_thresholds_, question.y_thresholds_) for question in self.questions])
+        return np.array([_where_half(*points) for points in zip(self.at, self.above, strict=True)])
 
 
 def _where_half(x: Floats, y: Floats) -> float:

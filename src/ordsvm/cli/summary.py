@@ -35,7 +35,12 @@ def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str
         summary["rank_rule"] = rank_rule_of(machine)
     score = score_model(model)
     if score.calibrated is not None:
-        summary["calibration"] = {"method": score.calibrated.method, "rank_changes_at": score.cuts}
+        guaranteed = {"0.9": score.calibrated.guaranteed_coverage(0.9)}
+        summary["calibration"] = {
+            "method": score.calibrated.method,
+            "rank_changes_at": score.cuts,
+            "guaranteed_coverage": guaranteed,
+        }
     if held_out is not None:
         summary["held_out"] = {name: vars(estimate) for name, estimate in held_out.metrics.items()}
     return summary

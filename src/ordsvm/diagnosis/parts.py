@@ -16,6 +16,7 @@ from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.data.frames import TableEncoder, TableModel
 from ordsvm.estimators import RoundedRegressor
 from ordsvm.estimators.base import Machine, checked_samples
+from ordsvm.estimators.steps import transformed_by_steps
 from ordsvm.findings import NumberedNames
 
 
@@ -56,7 +57,7 @@ def parts_of(model: Any, X: Any) -> Parts:
             machine = machine.regressor_
         elif isinstance(machine, Pipeline):
             if len(machine) > 1:
-                features, names = machine[:-1].transform(features), _names_out(machine[:-1])
+                features, names = transformed_by_steps(machine, features), _names_out(machine[:-1])
                 is_encoded |= any(isinstance(step, TableEncoder) for step in machine)
             machine = machine[-1]
         elif isinstance(machine, TableModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags
 
@@ -34,5 +35,7 @@ def is_pairwise(estimator: Any) -> bool:
 
 def take_samples(X: Any, which: Ints, trained_on: Ints, pairwise: bool) -> Any:
     """Rows of X for an estimator trained on the rows `trained_on`: of a kernel matrix, only their columns."""
-    rows = take(X, which)
-    return _safe_indexing(rows, trained_on, axis=1) if pairwise else rows
+    if not pairwise:
+        return take(X, which)
+    matrix = np.asarray(X) if isinstance(X, list | tuple) else X  # lists of lists have no columns to take
+    return _safe_indexing(take(matrix, which), trained_on, axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ordsvm._typing import Floats, Ints
 from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.data.frames import TableModel
+from ordsvm.estimators.steps import transformed_by_steps
 from ordsvm.findings import NumberedNames
 from ordsvm.kernels import Kernel
 
@@ -100,7 +102,7 @@ def score_model(model: BaseEstimator) -> Score:
             model = model.estimator_
         elif isinstance(model, Pipeline):
             if len(model) > 1:
-                steps.append(model[:-1].transform)
+                steps.append(partial(transformed_by_steps, model))
                 names, columns = _names_out(model[:-1]), None
             model = model[-1]
         elif isinstance(model, TableModel):

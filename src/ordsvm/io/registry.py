@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from ordsvm import estimators, kernels
 from ordsvm.calibration import CalibratedOrdinal
-from ordsvm.calibration.conformal import Conformal
+from ordsvm.calibration.conformal import CalibrationPart, Conformal, CrossConformal
 from ordsvm.calibration.maps import IsotonicThresholds, OrderedLogistic
 from ordsvm.checks import shortened
 from ordsvm.data.frames import TableEncoder, TableModel
@@ -101,7 +101,7 @@ def estimator_classes() -> dict[str, type[BaseEstimator]]:
 def record_classes() -> dict[str, type]:
     """Dataclasses that parameters and fitted attributes may hold: kernels, options, results, columns, tokenizers."""
     found = [*_native_kernels(), kernels.Precomputed, *SOLVERS.values(), *LINEAR_SOLVERS.values()]
-    calibration = (Conformal, IsotonicThresholds, OrderedLogistic)
+    calibration = (CalibrationPart, Conformal, CrossConformal, IsotonicThresholds, OrderedLogistic)
     others = (
         DualVariables,
         FitResult,

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm.calibration import CalibratedOrdinal
-from ordsvm.calibration.conformal import Conformal
+from ordsvm.calibration.conformal import CalibrationPart, Conformal, CrossConformal
+from ordsvm.calibration.maps import OrderedLogistic
 from ordsvm.checks import shortened
 from ordsvm.data.frames import TableModel
 from ordsvm.estimators.base import check_parameters
@@ -70,7 +71,7 @@ def _check_each(value: Any, size: int) -> None:
         _check_about(vars(value).get("about_"))
     _check_shapes(value)
     if isinstance(value, CalibratedOrdinal) and hasattr(value, "map_"):  # it is fitted
-        _check_calibration(value)
+        _check_calibration(value, size)
 
 
 def _estimators_in(item: Any) -> list[BaseEstimator]:
@@ -80,16 +81,43 @@ def _estimators_in(item: Any) -> list[BaseEstimator]:
     return [item] if isinstance(item, BaseEstimator) else []
 
 
-def _check_calibration(model: CalibratedOrdinal) -> None:
-    """The estimator, the map and the prediction sets are about the labels of the model, all of them."""
+def _check_calibration(model: CalibratedOrdinal, size: int) -> None:
+    """Raise ValueError unless the estimator, the map and the sets are about the labels of the model, all of them."""
     n_ranks = len(model.classes_)
     if not np.array_equal(model.classes_, model.estimator_.classes_):
         raise ValueError("classes_ are not the labels of the estimator that is calibrated")
-    cumulative = model.map_.cumulative(np.zeros(N_TRIALS))
-    if cumulative.shape != (N_TRIALS, n_ranks) or not np.isfinite(cumulative).all():
-        raise ValueError(f"map_ gives no probability to each of {n_ranks} labels")
+    _check_map("map_", model.map_, n_ranks)
     conformal = model.conformal_
-    if not isinstance(conformal, Conformal) or not len(conformal.depth) == len(conformal.weight) > 0:
+    if isinstance(conformal, Conformal):  # of a file of 0.1.0
+        _check_weights(conformal.depth, conformal.weight)
+    else:
+        _check_parts(conformal, n_ranks)
+        if len(model.fold_estimators_) != (0 if len(conformal.parts) == 1 else len(conformal.parts)):
+            raise ValueError("fold_estimators_ are not as many as conformal_ has parts")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the sample is made up
+        if model.predict_set(trial_samples(model, size)).shape != (N_TRIALS, 2):
+            raise ValueError("it does not predict a set for every sample")
+
+
+def _check_parts(conformal: Any, n_ranks: int) -> None:
+    if not isinstance(conformal, CrossConformal) or not isinstance(conformal.parts, tuple) or not conformal.parts:
+        raise ValueError("conformal_ has no parts")
+    for part in conformal.parts:
+        if not isinstance(part, CalibrationPart) or not isinstance(part.ranks, OrderedLogistic):
+            raise ValueError("conformal_ holds something else than its parts")
+        _check_map("conformal_", part.ranks, n_ranks)
+        _check_weights(part.nonconformity, part.weight, least=0)
+
+
+def _check_map(name: str, probabilities: Any, n_ranks: int) -> None:
+    cumulative = probabilities.cumulative(np.zeros(N_TRIALS))
+    if cumulative.shape != (N_TRIALS, n_ranks) or not np.isfinite(cumulative).all():
+        raise ValueError(f"{name} gives no probability to each of {n_ranks} labels")
+
+
+def _check_weights(values: Any, weight: Any, least: int = 1) -> None:
+    if not (values.ndim == weight.ndim == 1 and len(values) == len(weight) >= least):
         raise ValueError("conformal_ does not hold a weight for every depth")
 
 

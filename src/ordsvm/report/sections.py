@@ -104,7 +104,7 @@ def trust(model: Any, predictions: Predictions | None, seconds: float) -> Trust:
         chart = reliability_chart(checks.reliability(predictions), predictions.classes)
         pictures.append(Picture("Are the probabilities right?", note, chart))
     tables = [_baseline_table(predictions, checks.baselines(model, predictions))]
-    tables += _set_table(checks.set_rows(model, predictions)) + _slice_table(checks.slices(model, predictions))
+    tables += _set_table(model, checks.set_rows(model, predictions)) + _slice_table(checks.slices(model, predictions))
     return Trust(pictures, tables)
 
 
@@ -136,7 +136,7 @@ def _baseline_table(predictions: Predictions, found: list[Baseline]) -> Table:
     return Table("Is the model worth it?", note, ("model", "error", "difference", "this one is"), rows)
 
 
-def _set_table(found: list[SetRow]) -> list[Table]:
+def _set_table(model: Any, found: list[SetRow]) -> list[Table]:
     if not found:
         return []
     rows = [
@@ -144,7 +144,11 @@ def _set_table(found: list[SetRow]) -> list[Table]:
          f"{one.width:.2f}")
         for one in found
     ]  # fmt: skip
-    note = f"Sets that are to hold the true label of {checks.COVERAGE:.0%} of all rows, not of every label."
+    guarantee = model.machine_.guaranteed_coverage(checks.COVERAGE)
+    note = (
+        f"Sets that are to hold the true label of {checks.COVERAGE:.0%} of all rows, not of every label; "
+        f"{guarantee:.1%} is guaranteed for rows drawn as those of training."
+    )
     return [Table("Prediction sets", note, ("true label", "rows", "hold it", "labels in a set"), rows)]
 
 

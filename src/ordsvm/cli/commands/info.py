@@ -45,6 +45,8 @@ def info(model: ModelFile, json: Json = False) -> None:
     if score.calibrated is not None and score.cuts is not None:
         cuts = np.array2string(score.cuts, precision=4)
         rows["probabilities"] = f"a map of the score (CalibratedOrdinal, {score.calibrated.method})"
+        guarantee = score.calibrated.guaranteed_coverage(0.9)
+        rows["sets"] = f"asked for a coverage of 90 %, {guarantee:.1%} is guaranteed"
         rows["predicted rank"] = f"the middle of the probabilities, which changes at the scores {cuts}"
     if hasattr(machine, "support_"):
         rows["support vectors"] = f"{len(machine.support_):,}"

@@ -19,7 +19,11 @@ Output = Annotated[
 ]
 Coverage = Annotated[
     float | None,
-    typer.Option("--coverage", metavar="SHARE", help="Add a set of labels that holds the true one: 0.9."),
+    typer.Option(
+        "--coverage",
+        metavar="SHARE",
+        help="Add a set of labels to hold the true one for this share of rows: 0.9. `info` says what is guaranteed.",
+    ),
 ]
 
 

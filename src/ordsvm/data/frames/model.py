@@ -217,6 +217,22 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """
         return self.machine_.predict_set(self.features(X), coverage)
 
+    @_machine_has("guaranteed_coverage")
+    def guaranteed_coverage(self, coverage: float = 0.9) -> float:
+        """Compute the coverage that is guaranteed where `predict_set` is asked for `coverage`.
+
+        Parameters
+        ----------
+        coverage : float, default=0.9
+            What `predict_set` is asked for, above 0 and below 1.
+
+        Returns
+        -------
+        float
+            The least probability that a set holds the true label; see `CalibratedOrdinal.guaranteed_coverage`.
+        """
+        return self.machine_.guaranteed_coverage(coverage)
+
     def trial_samples(self, n_rows: int) -> Any:
         """Make rows that any trained model can predict: all of their cells are missing.
 

@@ -87,16 +87,15 @@ def _cumulative(graph: Graph, score: str, probabilities: Any) -> str:
     else:
         assert isinstance(probabilities, IsotonicThresholds)
         below = []
-        for question in probabilities.questions:
-            known = graph.add("Sub", one, _interpolated(graph, score, question))
+        for at, above in zip(probabilities.at, probabilities.above, strict=True):
+            known = graph.add("Sub", one, _interpolated(graph, score, at, above))
             below.append(graph.add("Max", known, below[-1]) if below else known)
     last = graph.add("Add", graph.add("Mul", score, graph.constant(np.float64(0.0))), one)
     return graph.join([*below, last])
 
 
-def _interpolated(graph: Graph, score: str, regression: Any) -> str:
-    """Between the points of an isotonic regression: the first value, and what is passed of every rise."""
-    at, value = (np.asarray(part, dtype=np.float64) for part in (regression.X_thresholds_, regression.y_thresholds_))
+def _interpolated(graph: Graph, score: str, at: Floats, value: Floats) -> str:
+    """Interpolate between the points of an isotonic regression: the first value, and what is passed of every rise."""
     first = graph.constant(value[:1, np.newaxis])
     if len(at) == 1:
         return graph.add("Add", graph.add("Mul", score, graph.constant(np.float64(0.0))), first)

@@ -193,7 +193,7 @@ def _frame(path: str | os.PathLike[str], kind: str) -> Any:
         raise TableError(f"{name!r} can't be read: {_line(error)}.") from None
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError, ValueError) as error:
         raise TableError(f"{name!r} is not a readable {kind} file: {_line(error)}; correct it there.") from None
-    frame.columns = [str(column) for column in frame.columns]
+    frame = with_texts_as_names(frame, repr(name))
     _warn_of_decimal_commas(frame, Path(path).name)
     return frame
 
@@ -249,6 +249,22 @@ def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, Floats, Ints | None]:
             "none."
         )
     return rows, labels, queries if len(queries) else None
+
+
+def with_texts_as_names(frame: Any, given: str = "X") -> Any:
+    """Return the data frame with texts for the names of its columns, as files have them: 0 is "0".
+
+    Raises TableError where two columns have the same text for a name.
+    """
+    names = frame.columns.tolist()
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise TableError(
+            f"{given} has {texts.count(twice)} columns of the name {twice!r}: names are compared as texts; "
+            "give every column a name of its own."
+        )
+    return frame if texts == names else frame.set_axis(texts, axis=1)
 
 
 def column(table: Table, name: str) -> Any:

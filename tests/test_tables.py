@@ -336,7 +336,9 @@ def test_text_columns_named_by_numbers():
 def test_column_names_that_occur_twice(tmp_path):
     frame = pd.DataFrame(np.ones((4, 3)), columns=["a", 1, "1"])
     for rows in (frame, frame.set_axis(["a", "1", "1"], axis=1)):
-        with pytest.raises(TableError, match="X has 2 columns of the name '1': .* give every column a name of its own"):
+        with pytest.raises(
+            TableError, match=r"X has 2 columns of the name '1': .* give every column a name of its own"
+        ):
             TableEncoder().fit(rows)
         with pytest.raises(TableError, match="X has 2 columns of the name '1'"):
             TableEncoder().fit(frame.iloc[:, :2]).transform(rows)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ordsvm._typing import Floats, Ints
 from ordsvm.checks import caller_level, shortened
 from ordsvm.data.svmlight import OPENERS, svmlight_pieces
+from ordsvm.files import readable_name
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 FORMATS = {
@@ -53,7 +54,7 @@ class Table:
     labels : ndarray of shape (n_rows,) or None
         The labels of an svmlight file; None for files with named columns.
     name : str
-        The name of the file without its folder.
+        The name of the file without its folder; bytes that are not UTF-8 are escapes, as in "caf\\xe9.csv".
     fingerprint : str
         SHA-256 of the file.
     queries : ndarray of shape (n_rows,) or None, default=None
@@ -150,7 +151,7 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
         raise TableError(f"{name!r} can't be read: {_line(error)}.") from None
     if rows.shape[0] == 0:
         raise TableError(f"{name!r} has no rows: give a file with data.")
-    return Table(rows, labels, Path(path).name, _fingerprint(path), queries)
+    return Table(rows, labels, readable_name(path), _fingerprint(path), queries)
 
 
 def _from_pipe(path: str | os.PathLike[str], kind: str) -> Table:

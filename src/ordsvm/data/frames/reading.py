@@ -7,7 +7,6 @@ import io
 import lzma
 import os
 import shutil
-import tempfile
 import warnings
 import zipfile
 import zlib
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from ordsvm._typing import Floats, Ints
 from ordsvm.checks import caller_level, shortened
+from ordsvm.data.store_files import TemporaryFolder
 from ordsvm.data.svmlight import OPENERS, svmlight_pieces
 from ordsvm.files import readable_name
 
@@ -156,8 +156,8 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
 
 def _from_pipe(path: str | os.PathLike[str], kind: str) -> Table:
     """What can be read once only, such as a pipe, is copied to a file first."""
-    with tempfile.TemporaryDirectory(prefix="ordsvm-") as folder:
-        copy = Path(folder) / Path(path).name
+    with TemporaryFolder("ordsvm-") as folder:
+        copy = folder / Path(path).name
         with open(path, "rb") as source, copy.open("wb") as sink:
             shutil.copyfileobj(source, sink)
         try:

@@ -12,10 +12,21 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from ordsvm import NPSVOR, SVC, SVOR, SVORIM, LinearNPSVOR, LinearSVOR, load, save
+from ordsvm import (
+    NPSVOR,
+    SVC,
+    SVOR,
+    SVORIM,
+    InteriorPoint,
+    LinearInteriorPoint,
+    LinearNPSVOR,
+    LinearSVOR,
+    load,
+    save,
+)
 from ordsvm.cli.app import run
 from ordsvm.cli.data import ordered
-from ordsvm.cli.machines import machine_classes, parameter_options
+from ordsvm.cli.machines import machine_classes, parameter_options, solver_options
 from ordsvm.cli.words import by_options
 from ordsvm.progress import ProgressLine
 from tests.cases import random_data
@@ -593,3 +604,20 @@ def test_report(folder, capsys):
     assert "http://" not in page.partition("<script>")[0]
     assert call(capsys, "report", "m", "-o", "page.html")[0] == 0
     assert 'id="mistakes"' not in (folder / "page.html").read_text()
+
+
+def test_options_reach_the_solver_of_that_name():
+    """Those of linear machines and of machines with kernels have names of their own."""
+    assert solver_options("linear-interior-point", ["device=cuda"]) == LinearInteriorPoint(device="cuda")
+    assert solver_options("interior-point", ["memory_limit=500"]) == InteriorPoint(memory_limit=500)
+    with pytest.raises(ValueError, match="is no option of interior-point"):
+        solver_options("interior-point", ["device=cuda"])
+
+
+def test_a_linear_machine_is_trained_by_its_own_solver(folder, capsys):
+    options = ["-m", "linear-svor", "-o", "model.ordsvm", "--solver"]
+    assert call(capsys, *TRAIN, *options, "linear-interior-point", "--solver-option", "device=cpu")[0] == 0
+    assert load("model.ordsvm").machine_.result_.solver == "linear-interior-point"
+    code, _, err = call(capsys, *TRAIN, *options, "interior-point")
+    assert code == 1
+    assert "Did you mean 'linear-interior-point'?" in " ".join(err.split())

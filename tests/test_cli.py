@@ -21,6 +21,7 @@ from ordsvm import (
     LinearInteriorPoint,
     LinearNPSVOR,
     LinearSVOR,
+    OrdinalSearchCV,
     load,
     save,
 )
@@ -88,7 +89,7 @@ def test_rows_of_the_training_are_known_in_another_file(folder, capsys):
     frame = pd.read_csv("data.csv")
     shuffled = frame.sample(frac=1.0, random_state=0)
     shuffled.to_csv("shuffled.csv", index=False)
-    pd.concat([shuffled, frame.iloc[:5].assign(a=lambda part: part["a"] + 0.5)]).to_csv("more.csv", index=False)
+    pd.concat([shuffled, frame.iloc[4:9].assign(a=lambda part: part["a"] + 0.5)]).to_csv("more.csv", index=False)
     _, out, _ = call(capsys, "evaluate", "model.ordsvm", "shuffled.csv", "--json")
     assert json.loads(out)["metrics"] == json.loads(honest)["metrics"]
     _, out, err = call(capsys, "evaluate", "model.ordsvm", "more.csv")
@@ -100,6 +101,20 @@ def test_rows_of_the_training_are_known_in_another_file(folder, capsys):
     call(capsys, *TRAIN, "-o", "all.ordsvm")
     _, out, err = call(capsys, "evaluate", "all.ordsvm", "shuffled.csv")
     assert "The model was trained on these rows" in err
+
+
+def test_copies_of_rows_of_the_training_are_known(folder, capsys):
+    """Every row twice: none of them is new."""
+    frame = pd.read_csv("data.csv")
+    pd.concat([frame] * 2).to_csv("twice.csv", index=False)
+    call(capsys, *TRAIN, "-o", "all.ordsvm")
+    _, out, err = call(capsys, "evaluate", "all.ordsvm", "twice.csv")
+    assert "300 rows of twice.csv:" in out
+    assert "The model was trained on these rows" in err
+    call(capsys, *TRAIN, "--hold-out", "0.2", "-o", "part.ordsvm")
+    _, out, err = call(capsys, "evaluate", "part.ordsvm", "twice.csv")
+    assert "the 60 rows of twice.csv that the model was not trained on" in out
+    assert err == ""
 
 
 def test_rows_that_are_all_alike_are_not_taken_for_those_of_the_training(folder, capsys):
@@ -401,6 +416,20 @@ def test_interrupted_comparison(flags, folder, monkeypatch, capsys):
     code, out, err = call(capsys, "compare", "data.csv", "-t", "rank", "-m", "svor", *flags)
     assert (code, out) == (130, "")
     assert "Interrupted: nothing was written." in (json.loads(err)["error"] if flags else err)
+
+
+def test_an_interrupted_search_says_where_it_goes_on(folder, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    tune = ("tune", *TRAIN[1:], "-m", "linear-svor", "--folds", "2", "-o", "model.ordsvm")
+    monkeypatch.setattr(OrdinalSearchCV, "_keep_best", interrupt)
+    code, _, err = call(capsys, *tune)
+    assert (code, "Interrupted: nothing was written." in err) == (130, True)
+    for option in (("--checkpoint", "kept"), ("--checkpoint=kept",)):
+        code, _, err = call(capsys, *tune, *option)
+        assert code == 130
+        assert "Interrupted: no model was written; the same command goes on from 'kept'." in " ".join(err.split())
 
 
 def test_help_is_not_an_error(capsys):

@@ -450,8 +450,7 @@ def test_a_file_that_names_the_solver_as_before_is_certified(tmp_path):
     X, y = random_data(0, n=80)
     model = LinearSVOR(solver="linear-interior-point").fit(X, y)
     model.result_ = replace(model.result_, solver="interior-point")
-    save(model.set_params(solver="interior-point"), tmp_path / "model.ordsvm")
+    save(model.set_params(solver="auto"), tmp_path / "model.ordsvm")
     loaded = load(tmp_path / "model.ordsvm")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    loaded.set_params(solver="linear-interior-point")
     assert certify(loaded, X, y).relative_gap <= 1.01 * loaded.result_.relative_gap + 1e-9

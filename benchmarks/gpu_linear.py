@@ -33,11 +33,11 @@ def linear(measure: Any) -> Row:
     """LinearSVOR on ten million rows; beside it, unless alone, the same solver on the CPU."""
     n = 10_000_000 if measure.is_cuda else WITHOUT_GPU
     X, y = tall_ranks(n)
-    model = LinearSVOR(C=1.0, tol=1e-3, solver="interior-point", device=measure.device)
+    model = LinearSVOR(C=1.0, tol=1e-3, solver="linear-interior-point", device=measure.device)
     seconds, model = measure.second(lambda: model.fit(X, y))
     facts = measure.facts() | {"judged_gap": certify(model, X, y).relative_gap}
     if not measure.alone:
-        here = LinearSVOR(C=1.0, tol=1e-3, solver="interior-point").fit(X, y)
+        here = LinearSVOR(C=1.0, tol=1e-3, solver="linear-interior-point").fit(X, y)
         facts |= {"seconds_of_the_cpu": here.result_.seconds, "objective_of_the_cpu": here.result_.objective}
     result = model.result_
     return row(

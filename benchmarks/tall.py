@@ -28,6 +28,8 @@ AT_LEAST = {  # times faster to a gap of 1e-3 at C = 1: than coordinate descent,
     "california_housing": (5.0, None),
 }
 WORST_CHOICE = 1.2
+# By the names that the rows of the results have.
+BY_NAME = {"interior-point": "linear-interior-point", "rank-dcd": "rank-dcd"}
 DATA = (
     "winequality-red, abalone, california_housing, census_house16h, cpu_act, protein: standardised columns, the "
     "set's own ranks or 5 of equal frequency; a9a, ijcnn1: CSR, two classes; synthetic: normal columns in float32, "
@@ -68,7 +70,7 @@ def speed(name: str, quick: bool) -> list[Row]:
     by_descent, by_liblinear = AT_LEAST.get(name, (None, None))
     halves = y > np.median(y) if len(np.unique(y)) > 2 else y > y.min()
     peer = _liblinear(X, halves, quick)
-    svor = {solver: partial(_fitted, LinearSVOR, X, y, solver=solver) for solver in ("interior-point", "rank-dcd")}
+    svor = {solver: partial(_fitted, LinearSVOR, X, y, solver=named) for solver, named in BY_NAME.items()}
     svc: dict[str, Callable[[], Any]] = {"interior-point": partial(_fitted, LinearSVC, X, halves)}
     race, other = (timing.race(fits, 3, None, slow=5.0) for fits in (svor, svc | {"LIBLINEAR": peer}))
     gaps = {solver: race.last(solver).result_.relative_gap for solver in svor}
@@ -98,12 +100,12 @@ def auto(name: str, quick: bool) -> list[Row]:
     rows = []
     for C in C_VALUES:
         fits = {
-            solver: partial(_fitted, LinearSVOR, X, y, C=C, tol=None, solver=solver, time_limit=60.0)
-            for solver in ("interior-point", "rank-dcd", "auto")
+            solver: partial(_fitted, LinearSVOR, X, y, C=C, tol=None, solver=named, time_limit=60.0)
+            for solver, named in (BY_NAME | {"auto": "auto"}).items()
         }
         race = timing.race(fits, 3, None, slow=5.0)
-        chosen = race.last("auto").result_.solver
-        solvers = {solver: race.median(solver) for solver in ("interior-point", "rank-dcd")}
+        chosen = race.last("auto").result_.solver.removeprefix("linear-")
+        solvers = {solver: race.median(solver) for solver in BY_NAME}
         claim = f"{name}, C = {C:g}: seconds of {chosen}, which auto takes, over those of the better solver"
         bound = {} if quick else {"at_most": WORST_CHOICE}
         rows.append(row(claim, solvers[chosen] / min(solvers.values()), **bound, seconds_of=race.medians()))
@@ -156,7 +158,7 @@ def _losses(kind: type) -> tuple[str, str]:
 def _fitted(kind: Any, X: Any, y: np.ndarray, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a peer that does not get there: its gap is in the results
-        return kind(**({"tol": 1e-3, "solver": "interior-point"} | options)).fit(X, y)
+        return kind(**({"tol": 1e-3, "solver": "linear-interior-point"} | options)).fit(X, y)
 
 
 def _count(fit: Callable[[], Any]) -> float:

@@ -11,6 +11,7 @@ import time
 import warnings
 from dataclasses import replace
 from functools import partial
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -32,11 +33,12 @@ from ordsvm import (
     LinearSVC,
     LinearSVOR,
     LinearSVR,
+    NystroemSVOR,
     OrdinalSearchCV,
     RoundedRegressor,
     RowStore,
 )
-from ordsvm.checkpoint import State, described, opened
+from ordsvm.checkpoint import OtherFitError, State, described, opened
 from ordsvm.checkpoint.state_file import StateFiles, read_state
 from ordsvm.data import kept_store
 from ordsvm.files import make_folder_durably
@@ -353,6 +355,134 @@ def test_another_partial_as_a_kernel_is_refused(tmp_path):
     with pytest.raises(ValueError, match="as its kernel differs"):
         SVOR(kernel=partial(power, p=3)).fit(X, y, checkpoint=tmp_path)
     assert SVOR(kernel=partial(power, p=1)).fit(X, y, checkpoint=tmp_path).result_.converged
+
+
+# Each reads a number in another place, which two versions of it have differently.
+KERNELS = {
+    "comprehension": """
+G = {}
+def kernel(A, B): return np.array([[np.exp(-G * ((a - b) ** 2).sum()) for b in B] for a in A])""",
+    "lambda": """
+G = {}
+def kernel(A, B): return (lambda D: np.exp(-G * D))(((A[:, None] - B) ** 2).sum(-1))""",
+    "inner function": """
+G = {}
+def kernel(A, B):
+    def value(D):
+        return np.exp(-G * D)
+    return value(((A[:, None] - B) ** 2).sum(-1))""",
+    "dict": """
+P = {{"gamma": {}}}
+def kernel(A, B): return np.exp(-P["gamma"] * ((A[:, None] - B) ** 2).sum(-1))""",
+    "array": """
+W = np.array([{}, 1.0, 1.0])
+def kernel(A, B): return (A * W) @ B.T""",
+    "namespace": """
+P = SimpleNamespace(gamma={})
+def kernel(A, B): return np.exp(-P.gamma * ((A[:, None] - B) ** 2).sum(-1))""",
+    "class": """
+class P:
+    gamma = {}
+    @staticmethod
+    def value(D): return np.exp(-P.gamma * D)
+def kernel(A, B): return P.value(((A[:, None] - B) ** 2).sum(-1))""",
+    "attribute of the class of an object": """
+class Kernel:
+    gamma = {}
+    def __call__(self, A, B): return np.exp(-self.gamma * ((A[:, None] - B) ** 2).sum(-1))
+kernel = Kernel()""",
+    "method of an object": """
+class Kernel:
+    def values(self, D): return np.exp(-{} * D)
+    def __call__(self, A, B): return self.values(((A[:, None] - B) ** 2).sum(-1))
+kernel = Kernel()""",
+    "property of an object": """
+class Kernel:
+    @property
+    def gamma(self): return {}
+    def run(self, A, B): return np.exp(-self.gamma * ((A[:, None] - B) ** 2).sum(-1))
+kernel = Kernel().run""",
+    "partial": """
+G = {}
+def general(A, B, p): return np.array([[np.exp(-G * (np.abs(a - b) ** p).sum()) for b in B] for a in A])
+kernel = partial(general, p=2)""",
+}
+
+
+def kernel_with(source, number):
+    scope = {"np": np, "partial": partial, "SimpleNamespace": SimpleNamespace, "__name__": "of_a_user"}
+    exec(source.format(number), scope)
+    return scope["kernel"]
+
+
+@pytest.mark.parametrize("source", KERNELS.values(), ids=KERNELS)
+def test_a_kernel_that_reads_another_number_is_refused(source, tmp_path):
+    X, y = random_data(0, n=60)
+    assert (
+        described(kernel_with(source, 0.5))
+        == described(kernel_with(source, 0.5))
+        != described(kernel_with(source, 2.0))
+    )
+    SVOR(kernel=kernel_with(source, 0.5)).fit(X, y, checkpoint=tmp_path)
+    assert SVOR(kernel=kernel_with(source, 0.5)).fit(X, y, checkpoint=tmp_path).result_.converged
+    with pytest.raises(OtherFitError, match="as its kernel differs"):
+        SVOR(kernel=kernel_with(source, 2.0)).fit(X, y, checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        lambda kernel, X, y, folder: SVOR(kernel=kernel).fit(X, y, checkpoint=folder),
+        lambda kernel, X, y, folder: NystroemSVOR(kernel=kernel).fit(X, y, checkpoint=folder),
+        lambda kernel, X, y, folder: CalibratedOrdinal(SVOR(kernel=kernel), cv=2).fit(X, y, checkpoint=folder),
+        lambda kernel, X, y, folder: OrdinalSearchCV(SVOR(), {"kernel": [kernel]}, cv=2).fit(X, y, checkpoint=folder),
+        lambda kernel, X, y, folder: OrdinalSearchCV(SVOR(kernel=kernel), {"C": [1.0]}, cv=2).fit(
+            X, y, checkpoint=folder
+        ),
+    ],
+    ids=["SVOR", "NystroemSVOR", "CalibratedOrdinal", "grid", "estimator"],
+)
+def test_a_kernel_that_imports_another_number_is_refused(train, tmp_path, monkeypatch):
+    """Its code is the same, its values are not."""
+    imported = ModuleType("imported")
+    vars(imported).update({"np": np, "gamma": 0.5})
+    exec("def values(A, B): return np.exp(-gamma * ((A[:, None] - B) ** 2).sum(-1))", vars(imported))
+    scope = {"imported": imported, "__name__": "of_a_user"}
+    exec("def kernel(A, B): return imported.values(A, B)", scope)
+    X, y = random_data(0, n=60)
+    train(scope["kernel"], X, y, tmp_path)
+    train(scope["kernel"], X, y, tmp_path)
+    before = described(scope["kernel"])
+    imported.gamma = 2.0
+    assert described(scope["kernel"]) == before
+    with pytest.raises(OtherFitError, match="as its kernel, by its values on some rows, differs"):
+        train(scope["kernel"], X, y, tmp_path)
+
+
+def test_a_scorer_that_reads_other_costs_is_refused(tmp_path):
+    X, y = random_data(0, n=60)
+    scope = {"np": np, "COSTS": np.ones((9, 9)), "__name__": "of_a_user"}
+    exec("def loss(y, z): return np.mean([COSTS[int(a), int(b)] for a, b in zip(y, z)])", scope)
+    search = OrdinalSearchCV(SVOR(), {"C": [1.0]}, cv=2, scoring=make_scorer(scope["loss"], greater_is_better=False))
+    search.fit(X, y, checkpoint=tmp_path)
+    search.fit(X, y, checkpoint=tmp_path)
+    scope["COSTS"] = 1.0 - np.eye(9)
+    with pytest.raises(OtherFitError, match="as its scoring differs"):
+        search.fit(X, y, checkpoint=tmp_path)
+
+
+def test_a_frame_of_costs_counts_with_its_labels(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y = random_data(0, n=60)
+    labels = np.unique(y)
+    values = np.abs(np.subtract.outer(labels, labels)) * (labels + 1)[:, np.newaxis]
+    costs = pd.DataFrame(values, index=labels, columns=labels)
+    reverse = pd.DataFrame(values, index=labels[::-1], columns=labels[::-1])
+    assert len({described(costs), described(reverse), described(costs.rename(index=str))}) == 3
+    SVOR(cost=costs).fit(X, y, checkpoint=tmp_path)
+    assert SVOR(cost=costs.copy()).fit(X, y, checkpoint=tmp_path).result_.converged
+    with pytest.raises(OtherFitError, match="as its cost differs"):
+        SVOR(cost=reverse).fit(X, y, checkpoint=tmp_path)
 
 
 def test_a_folder_in_use_is_refused(tmp_path):

@@ -12,11 +12,23 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from ordsvm import NPSVOR, SVC, SVOR, SVORIM, LinearNPSVOR, LinearSVOR, load, save
+from ordsvm import (
+    NPSVOR,
+    SVC,
+    SVOR,
+    SVORIM,
+    InteriorPoint,
+    LinearInteriorPoint,
+    LinearNPSVOR,
+    LinearSVOR,
+    OrdinalSearchCV,
+    load,
+    save,
+)
 from ordsvm.cli.app import run
 from ordsvm.cli.data import ordered
 from ordsvm.cli.heat import heat_map
-from ordsvm.cli.machines import machine_classes, parameter_options
+from ordsvm.cli.machines import machine_classes, parameter_options, solver_options
 from ordsvm.cli.words import by_options
 from ordsvm.progress import ProgressLine
 from tests.cases import random_data
@@ -78,7 +90,7 @@ def test_rows_of_the_training_are_known_in_another_file(folder, capsys):
     frame = pd.read_csv("data.csv")
     shuffled = frame.sample(frac=1.0, random_state=0)
     shuffled.to_csv("shuffled.csv", index=False)
-    pd.concat([shuffled, frame.iloc[:5].assign(a=lambda part: part["a"] + 0.5)]).to_csv("more.csv", index=False)
+    pd.concat([shuffled, frame.iloc[4:9].assign(a=lambda part: part["a"] + 0.5)]).to_csv("more.csv", index=False)
     _, out, _ = call(capsys, "evaluate", "model.ordsvm", "shuffled.csv", "--json")
     assert json.loads(out)["metrics"] == json.loads(honest)["metrics"]
     _, out, err = call(capsys, "evaluate", "model.ordsvm", "more.csv")
@@ -90,6 +102,20 @@ def test_rows_of_the_training_are_known_in_another_file(folder, capsys):
     call(capsys, *TRAIN, "-o", "all.ordsvm")
     _, out, err = call(capsys, "evaluate", "all.ordsvm", "shuffled.csv")
     assert "The model was trained on these rows" in err
+
+
+def test_copies_of_rows_of_the_training_are_known(folder, capsys):
+    """Every row twice: none of them is new."""
+    frame = pd.read_csv("data.csv")
+    pd.concat([frame] * 2).to_csv("twice.csv", index=False)
+    call(capsys, *TRAIN, "-o", "all.ordsvm")
+    _, out, err = call(capsys, "evaluate", "all.ordsvm", "twice.csv")
+    assert "300 rows of twice.csv:" in out
+    assert "The model was trained on these rows" in err
+    call(capsys, *TRAIN, "--hold-out", "0.2", "-o", "part.ordsvm")
+    _, out, err = call(capsys, "evaluate", "part.ordsvm", "twice.csv")
+    assert "the 60 rows of twice.csv that the model was not trained on" in out
+    assert err == ""
 
 
 def test_rows_that_are_all_alike_are_not_taken_for_those_of_the_training(folder, capsys):
@@ -396,6 +422,20 @@ def test_interrupted_comparison(flags, folder, monkeypatch, capsys):
     assert "Interrupted: nothing was written." in (json.loads(err)["error"] if flags else err)
 
 
+def test_an_interrupted_search_says_where_it_goes_on(folder, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    tune = ("tune", *TRAIN[1:], "-m", "linear-svor", "--folds", "2", "-o", "model.ordsvm")
+    monkeypatch.setattr(OrdinalSearchCV, "_keep_best", interrupt)
+    code, _, err = call(capsys, *tune)
+    assert (code, "Interrupted: nothing was written." in err) == (130, True)
+    for option in (("--checkpoint", "kept"), ("--checkpoint=kept",)):
+        code, _, err = call(capsys, *tune, *option)
+        assert code == 130
+        assert "Interrupted: no model was written; the same command goes on from 'kept'." in " ".join(err.split())
+
+
 def test_help_is_not_an_error(capsys):
     code, out, err = call(capsys)
     assert code == 2
@@ -645,3 +685,20 @@ def test_report(folder, capsys):
     assert "http://" not in page.partition("<script>")[0]
     assert call(capsys, "report", "m", "-o", "page.html")[0] == 0
     assert 'id="mistakes"' not in (folder / "page.html").read_text()
+
+
+def test_options_reach_the_solver_of_that_name():
+    """Those of linear machines and of machines with kernels have names of their own."""
+    assert solver_options("linear-interior-point", ["device=cuda"]) == LinearInteriorPoint(device="cuda")
+    assert solver_options("interior-point", ["memory_limit=500"]) == InteriorPoint(memory_limit=500)
+    with pytest.raises(ValueError, match="is no option of interior-point"):
+        solver_options("interior-point", ["device=cuda"])
+
+
+def test_a_linear_machine_is_trained_by_its_own_solver(folder, capsys):
+    options = ["-m", "linear-svor", "-o", "model.ordsvm", "--solver"]
+    assert call(capsys, *TRAIN, *options, "linear-interior-point", "--solver-option", "device=cpu")[0] == 0
+    assert load("model.ordsvm").machine_.result_.solver == "linear-interior-point"
+    code, _, err = call(capsys, *TRAIN, *options, "interior-point")
+    assert code == 1
+    assert "Did you mean 'linear-interior-point'?" in " ".join(err.split())

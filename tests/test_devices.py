@@ -82,7 +82,7 @@ def test_a_model_of_a_device_predicts_on_the_cpu_where_that_is_not_there(torch, 
         loaded.set_params(device="there").predict(X)
 
 
-@pytest.mark.parametrize("solver", ["auto", "interior-point"])
+@pytest.mark.parametrize("solver", ["auto", "linear-interior-point"])
 def test_linear_models_of_a_device_load_and_predict_as_ever(solver, monkeypatch, tmp_path):
     monkeypatch.setattr("ordsvm.devices._n_gpus", lambda: 0)
     X, y = random_data(5)

@@ -27,7 +27,7 @@ from tests.cases import few_in_the_middle, random_data
 
 NAMES = ["LinearNPSVOR", "LinearSVOR", "LinearSVC", "LinearSVR"]
 TOL = 0.02
-every_solver = pytest.mark.parametrize("solver", ["cocoa", "interior-point"])
+every_solver = pytest.mark.parametrize("solver", ["cocoa", "linear-interior-point"])
 
 
 @pytest.fixture(scope="module")
@@ -305,7 +305,7 @@ def test_a_killed_worker_costs_a_round_and_not_the_fit():
     blocks = dask.compute(*made_blocks(4), scheduler="synchronous")
     X, y = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     with LocalCluster(silence_logs=logging.CRITICAL, **options) as cluster, Client(cluster) as client:
-        for solver, tol in (("cocoa", TOL), ("interior-point", 1e-6)):
+        for solver, tol in (("cocoa", TOL), ("linear-interior-point", 1e-6)):
             killed = []
 
             def kill_one(progress, killed=killed):
@@ -319,7 +319,7 @@ def test_a_killed_worker_costs_a_round_and_not_the_fit():
             assert_solved(model, X, y, tol=tol)
             gaps = [progress.relative_gap for progress in model.result_.history]
             assert gaps[5] < 2 * gaps[3]  # it went on from there, not from the beginning
-    alone = ordsvm.LinearSVOR(C=0.1, tol=1e-6, solver="interior-point").fit(X, y)
+    alone = ordsvm.LinearSVOR(C=0.1, tol=1e-6, solver="linear-interior-point").fit(X, y)
     assert model.n_iter_ == alone.n_iter_
 
 

@@ -194,7 +194,7 @@ def test_auto_adds_up_sums_of_features_unless_rows_are_wide():
     text = LinearRows(35_000, 300_000, 80.0, 1, 1.0, 1e-2, n_shards=4)
     many = tall._replace(n_features=2000, n_values=20.0, n_vectors=100)
     assert [auto(Work("distributed", rows=rows)).name for rows in (tall, text, many)] == [
-        "interior-point",
+        "linear-interior-point",
         "cocoa",
         "cocoa",
     ]
@@ -204,12 +204,12 @@ def test_auto_adds_up_sums_of_features_unless_rows_are_wide():
 @pytest.mark.parametrize("n_workers", [1, 4])
 def test_rounds_on_a_cluster_are_those_of_one_machine(n_workers):
     X, y = random_data(0, n=400, n_features=6)
-    alone = ordsvm.LinearSVOR(C=10, tol=1e-6, solver="interior-point").fit(X, y)
+    alone = ordsvm.LinearSVOR(C=10, tol=1e-6, solver="linear-interior-point").fit(X, y)
     options = {"n_workers": n_workers, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
     with Client(**options) as client:
         model = on_dask.LinearSVOR(C=10, tol=1e-6)
         model.fit(da.from_array(X, chunks=(50, -1)), da.from_array(y, chunks=50), client=client)
-    assert model.result_.solver == "interior-point"
+    assert model.result_.solver == "linear-interior-point"
     assert model.n_iter_ == alone.n_iter_
     np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-8)
     assert ordsvm.certify(model, X, y).relative_gap <= 1e-6

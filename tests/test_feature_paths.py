@@ -25,7 +25,7 @@ from ordsvm.solvers.linear.nested import NestedTask, solve_nested
 from tests.linear_cases import both_losses, data, every_machine, loss_name, optimum, values
 
 GRID = {"C": [1.0, 0.01, 100.0, 10.0, 0.1]}  # neither ascending nor descending
-FEATURES = {"solver": "interior-point", "tol": 1e-8}
+FEATURES = {"solver": "linear-interior-point", "tol": 1e-8}
 
 
 def tall(n: int = 2000, d: int = 6, seed: int = 0):
@@ -116,7 +116,7 @@ def test_every_fit_of_a_path_is_as_good_as_the_oracles_and_proves_it(model, squa
     monkeypatch.setattr(folded_rows, "SHORT_RUN", 0)  # shared blocks, as of many rows
     X, y = data(model, seed=1, n=45)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    machine = model(loss=loss_name(model, squared), solver="interior-point", tol=1e-5)
+    machine = model(loss=loss_name(model, squared), solver="linear-interior-point", tol=1e-5)
     path, folds = [0.01, 0.03, 0.1, 10.0, 10.0, 12.0], [np.arange(30), np.arange(15, 45)]
     fits = list(nested(machine, X, y, weight, path, folds))
     assert len(fits) == len(path) * len(folds)
@@ -133,14 +133,14 @@ def test_every_fit_of_a_path_is_as_good_as_the_oracles_and_proves_it(model, squa
 def test_costs(cost):
     X, y = tall(300)
     for fitted, rows in nested(LinearSVOR(cost=cost, tol=1e-6), X, y, np.ones(300), [0.1, 1.0], [np.arange(200)]):
-        alone = LinearSVOR(cost=cost, C=fitted.C, tol=1e-6, solver="interior-point").fit(X[rows], y[rows])
+        alone = LinearSVOR(cost=cost, C=fitted.C, tol=1e-6, solver="linear-interior-point").fit(X[rows], y[rows])
         assert fitted.result_.objective == pytest.approx(alone.result_.objective, rel=2e-6)
 
 
 def test_a_path_takes_less_than_half_of_the_iterations():
     X, y = tall()
     path, folds = [float(C) for C in 10.0 ** np.arange(-3, 3.1, 0.5)], [train for train, _ in KFold(2).split(X)]
-    machine = LinearSVOR(solver="interior-point", tol=1e-3)
+    machine = LinearSVOR(solver="linear-interior-point", tol=1e-3)
     fits = list(nested(machine, X, y, np.ones(len(y)), path, folds))
     alone = [clone(machine).set_params(C=fitted.C).fit(X[rows], y[rows]).n_iter_ for fitted, rows in fits]
     assert sum(fitted.n_iter_ for fitted, _ in fits) < 0.5 * sum(alone)
@@ -164,7 +164,7 @@ def test_machines_of_a_path_can_be_pickled():
 def test_warm_start_takes_fewer_iterations_and_ends_at_the_optimum(model, squared):
     X, y = data(model, seed=7, n=60)
     weight = np.random.default_rng(7).uniform(0.5, 2.0, len(y))
-    warm = model(loss=loss_name(model, squared), solver="interior-point", tol=1e-6, warm_start=True)
+    warm = model(loss=loss_name(model, squared), solver="linear-interior-point", tol=1e-6, warm_start=True)
     cold = clone(warm).set_params(warm_start=False)
     warm.fit(X, y, weight)
     for C in (1.1, 1.1, 0.9):
@@ -179,7 +179,7 @@ def test_warm_start_takes_fewer_iterations_and_ends_at_the_optimum(model, square
 @every_machine
 def test_warm_start_from_anything_ends_at_the_optimum(model):
     X, y = data(model, seed=8)
-    fitted = model(solver="interior-point", tol=1e-6, warm_start=True).fit(X, y)
+    fitted = model(solver="linear-interior-point", tol=1e-6, warm_start=True).fit(X, y)
     others = [(X, y[::-1]), (1e3 * X, y), (X[:20], y[:20]), (np.hstack([X, X[:, :1]]), y), (X, y)]
     for number, (samples, target) in enumerate(others):
         fitted.set_params(C=10.0 ** (number - 2)).fit(samples, target)
@@ -244,7 +244,7 @@ def test_answers_of_grid_search(model, squared, spied):
         (LinearSVC(**FEATURES), {"C": [0.1, 1.0], "class_weight": [None, "balanced"]}, 20, {}),
         (LinearSVOR(**FEATURES), {"C": [0.1, 1.0], "cost": ["absolute", "squared"]}, 20, {}),
         (LinearSVR(fit_intercept=False, **FEATURES), {"C": [0.1, 1.0], "epsilon": [0.0, 0.3]}, 20, {}),
-        (LinearSVOR(tol=1e-8), {"C": [0.1, 1.0], "solver": ["interior-point", "rank-dcd"]}, 10, {}),
+        (LinearSVOR(tol=1e-8), {"C": [0.1, 1.0], "solver": ["linear-interior-point", "rank-dcd"]}, 10, {}),
         (LinearSVOR(**FEATURES), {"C": [0.1, 1.0]}, 8, {"cv": ShuffleSplit(4, random_state=0)}),
         (LinearSVOR(**FEATURES), {"C": [0.1, 1.0]}, 12, {"cv": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)}),
         (LinearNPSVOR(C1=1.0, **FEATURES), {"C": [0.1, 1.0]}, 0, {}),
@@ -329,7 +329,7 @@ def test_candidates_that_fail_do_so_alone(spied):
 def test_a_tolerance_beyond_float64_is_said():
     X, y = tall(200)
     with pytest.warns(ConvergenceWarning, match="precision"):
-        OrdinalSearchCV(LinearSVOR(solver="interior-point", tol=1e-18), {"C": [0.1, 1.0]}, cv=2).fit(X, y)
+        OrdinalSearchCV(LinearSVOR(solver="linear-interior-point", tol=1e-18), {"C": [0.1, 1.0]}, cv=2).fit(X, y)
 
 
 def test_a_search_that_was_interrupted_goes_on_at_the_first_fit_without_an_outcome(tmp_path):

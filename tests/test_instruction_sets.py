@@ -42,7 +42,7 @@ fits = [
     (SVOR(solver="gcd"), X, y),
     (LinearSVOR(solver="rank-dcd"), X, y),
     (LinearSVOR(solver="rank-dcd"), rows, y),
-    (LinearSVOR(solver="interior-point"), X, y),
+    (LinearSVOR(solver="linear-interior-point"), X, y),
 ]
 proofs = [certify(machine.fit(A, b), A, b) for machine, A, b in fits]
 print(json.dumps({

@@ -52,10 +52,10 @@ def test_the_same_machine_as_on_the_cpu(machine, dtype, monkeypatch):
     monkeypatch.setattr(device_system, "TILE_VALUES_CPU", 2500)  # several tiles
     X, y = random_data(4, n=90)
     X, weight = X.astype(dtype), np.arange(90) % 3 + 0.5
-    here = fitted(machine, X, y, weight, C=10.0, tol=1e-5, solver="interior-point")
+    here = fitted(machine, X, y, weight, C=10.0, tol=1e-5, solver="linear-interior-point")
     there = fitted(machine, X, y, weight, C=10.0, tol=1e-5, device=DEVICE)
     result = there.result_
-    assert (result.solver, result.status, result.device) == ("interior-point", "converged", DEVICE)
+    assert (result.solver, result.status, result.device) == ("linear-interior-point", "converged", DEVICE)
     assert result.n_iter == here.result_.n_iter
     assert result.relative_gap <= 1e-5
     np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-6, atol=1e-9)
@@ -192,7 +192,7 @@ def test_a_warm_start_goes_on_there():
     ("machine", "X", "reason"),
     [
         (LinearSVOR(), sp.csr_array(np.eye(4)), "X is sparse"),
-        (LinearSVOR(solver="rank-dcd"), np.eye(4), "runs on the CPU: give solver='auto' or 'interior-point'"),
+        (LinearSVOR(solver="rank-dcd"), np.eye(4), "runs on the CPU: give solver='auto' or 'linear-interior-point'"),
         (LinearSVOR(), "rows.svm", "rows are on disk"),
         (LinearSVOR(device="cuda:99"), np.eye(4), "needs a GPU"),
         (LinearSVOR(device="there"), np.eye(4), "is unknown"),
@@ -209,7 +209,7 @@ def test_what_a_device_does_not_take_is_refused_with_the_reason(machine, X, reas
 
 def test_auto_leaves_linear_machines_to_the_cpu():
     X, y = random_data(4, n=60)
-    for solver, rows in (("auto", X), ("auto", sp.csr_array(X)), ("rank-dcd", X), ("interior-point", X)):
+    for solver, rows in (("auto", X), ("auto", sp.csr_array(X)), ("rank-dcd", X), ("linear-interior-point", X)):
         assert fitted(LinearSVOR(), rows, y, device="auto", solver=solver).result_.device == "cpu"
 
 

@@ -79,7 +79,7 @@ def test_the_oracles_optimum_without_an_intercept(name, squared):
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_machines_reach_the_oracles_optimum_whatever_C(model, squared, C):
     X, y = machine_data(model, seed=2, n=40)
-    fitted = model(C=C, loss=loss_name(model, squared), tol=1e-6, solver="interior-point").fit(X, y)
+    fitted = model(C=C, loss=loss_name(model, squared), tol=1e-6, solver="linear-interior-point").fit(X, y)
     assert fitted.result_.status == "converged"
     assert fitted.n_iter_ <= 40
     value = optimum(fitted, X, y)
@@ -125,7 +125,7 @@ def test_any_number_of_lanes_and_thresholds(size, squared):
 @every_machine
 def test_certify_recomputes_the_gap_and_refuses_other_samples(model):
     X, y = machine_data(model, seed=5, n=60)
-    fitted = model(tol=1e-5, solver="interior-point").fit(X, y)
+    fitted = model(tol=1e-5, solver="linear-interior-point").fit(X, y)
     proof = certify(fitted, X, y)
     assert proof.primal == pytest.approx(fitted.result_.objective, rel=1e-12)
     assert 0 <= proof.gap <= fitted.result_.gap * (1 + 1e-6)
@@ -137,9 +137,9 @@ def test_certify_recomputes_the_gap_and_refuses_other_samples(model):
 def test_weights_are_as_near_to_the_optimum_as_the_gap_proves(model):
     """½‖w − w*‖² ≤ gap, for all weights together, and the intercepts."""
     X, y = machine_data(model, seed=6, n=200)
-    best = model(tol=1e-10, solver="interior-point").fit(X, y)
+    best = model(tol=1e-10, solver="linear-interior-point").fit(X, y)
     for tol in (0.3, 1e-2, 1e-4):
-        fitted = model(tol=tol, solver="interior-point").fit(X, y)
+        fitted = model(tol=tol, solver="linear-interior-point").fit(X, y)
         moved = np.append(fitted.coef_ - best.coef_, fitted._biases() - best._biases())
         distance = 0.5 * np.sum(moved**2)
         assert distance <= fitted.result_.gap
@@ -162,10 +162,10 @@ def test_kinds_of_data(kind, name):
 @every_machine
 def test_threads_and_row_blocks(model):
     X, y = tall(n=3000, d=20)
-    one, two = (model(tol=1e-6, solver="interior-point", n_threads=n).fit(X, y) for n in (1, 2))
+    one, two = (model(tol=1e-6, solver="linear-interior-point", n_threads=n).fit(X, y) for n in (1, 2))
     np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-6, atol=1e-8)
     parts = ((sp.csr_array(X[i : i + 700]), y[i : i + 700]) for i in range(0, 3000, 700))
-    stored = model(tol=1e-6, solver="interior-point").fit(RowStore.from_blocks(parts))
+    stored = model(tol=1e-6, solver="linear-interior-point").fit(RowStore.from_blocks(parts))
     assert stored.result_.status == "converged"
     np.testing.assert_allclose(one.coef_, stored.coef_, rtol=1e-3, atol=1e-3)
 
@@ -185,8 +185,8 @@ def test_weight_2_is_a_row_twice():
     weight = 1.0 + (np.arange(300) % 3 == 0)
     twice = np.repeat(np.arange(300), weight.astype(int))
     for model in (LinearSVOR, LinearNPSVOR, LinearSVC, LinearSVR):
-        weighted = model(tol=1e-8, solver="interior-point").fit(X, y, weight)
-        repeated = model(tol=1e-8, solver="interior-point").fit(X[twice], y[twice])
+        weighted = model(tol=1e-8, solver="linear-interior-point").fit(X, y, weight)
+        repeated = model(tol=1e-8, solver="linear-interior-point").fit(X[twice], y[twice])
         np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=2e-3)
         assert weighted.result_.objective == pytest.approx(repeated.result_.objective, rel=2e-8)
 
@@ -200,7 +200,7 @@ def test_weight_2_is_a_row_twice():
 def test_few_iterations_whatever_C(model, squared, C):
     X, y = tall()
     for tol, most in ((1e-3, 25), (1e-6, 40)):
-        fitted = model(C=C, loss=loss_name(model, squared), tol=tol, solver="interior-point").fit(X, y)
+        fitted = model(C=C, loss=loss_name(model, squared), tol=tol, solver="linear-interior-point").fit(X, y)
         assert fitted.result_.status == "converged"
         assert fitted.n_iter_ <= most
 
@@ -224,7 +224,7 @@ def test_a_constant_optimum():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((2000, 3)), np.repeat([0, 1, 1, 1, 1, 1, 1, 2], 250)
     for C in (0.01, 1.0, 100.0):
-        fitted = LinearSVOR(C=C, tol=1e-6, solver="interior-point").fit(X, y)
+        fitted = LinearSVOR(C=C, tol=1e-6, solver="linear-interior-point").fit(X, y)
         assert fitted.result_.status == "converged"
         assert fitted.n_iter_ <= 50
 
@@ -236,7 +236,7 @@ def test_a_constant_optimum():
 @pytest.mark.parametrize("limit", [{"max_iter": 2}, {"max_iter": 0}, {"time_limit": 1e-9}])
 def test_limits_end_with_a_usable_model(model, limit):
     X, y = tall()
-    fitted = model(C=100, solver="interior-point", tol=1e-9, **limit)
+    fitted = model(C=100, solver="linear-interior-point", tol=1e-9, **limit)
     with pytest.warns(ConvergenceWarning):
         fitted.fit(X, y)
     assert np.all(np.isfinite(fitted.coef_))
@@ -265,7 +265,7 @@ def test_looks_are_recorded():
     solution = solve(X, np.minimum(y, N_RANKS - 1).astype(np.int32), table, report_every=1, tol=1e-6)
     history = solution.result.history
     assert [look.n_iter for look in history] == list(range(1, solution.result.n_iter))
-    assert {look.solver for look in history} == {"interior-point"}
+    assert {look.solver for look in history} == {"linear-interior-point"}
     assert np.all(np.diff([look.objective for look in history]) <= 0)
 
 
@@ -290,7 +290,7 @@ def test_never_nan(seed, n, d, scale, C, model, squared, binary):
     rng = np.random.default_rng(seed)
     X = scale * (rng.integers(0, 2, (n, d)) if binary else rng.standard_normal((n, d))) * rng.choice([0, 1, 10], d)
     y, weight = np.arange(n) % 3, rng.choice([1e-3, 1.0, 50.0], n)
-    fitted = model(C=C, loss=loss_name(model, squared), tol=1e-6, max_iter=200, solver="interior-point")
+    fitted = model(C=C, loss=loss_name(model, squared), tol=1e-6, max_iter=200, solver="linear-interior-point")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted.fit(X, y, weight)
@@ -321,10 +321,10 @@ y = random.integers(0, 6, size=len(X))
 data = X, y
 if sys.argv[2] == "disk":
     data = (RowStore.from_blocks([data], window_bytes=1 << 22),)
-machine(n_threads=2, solver="interior-point").fit(X[:2000], y[:2000])  # whatever the first fit loads
+machine(n_threads=2, solver="linear-interior-point").fit(X[:2000], y[:2000])  # whatever the first fit loads
 before = resident("VmRSS")
 open("/proc/self/clear_refs", "w").write("5")
-model = machine(C=0.01, n_threads=2, solver="interior-point").fit(*data)
+model = machine(C=0.01, n_threads=2, solver="linear-interior-point").fit(*data)
 print(resident("VmHWM") - before, model.result_.relative_gap)
 """
 
@@ -355,7 +355,7 @@ def test_iterations_are_few_whatever_C(C, tol, most):
     X = random.standard_normal((20_000, 50), dtype=np.float32)
     score = X @ random.standard_normal(50) / 7 + 0.5 * random.standard_normal(20_000)
     y = np.searchsorted(np.quantile(score, [0.2, 0.4, 0.6, 0.8]), score)
-    result = LinearSVOR(C=C, tol=tol, solver="interior-point").fit(X, y).result_
+    result = LinearSVOR(C=C, tol=tol, solver="linear-interior-point").fit(X, y).result_
     assert result.converged
     assert result.n_iter <= most
 
@@ -366,7 +366,7 @@ def test_two_hinges_of_a_sample_round_nothing_away(scale):
     random = np.random.RandomState(0)
     X = random.randn(2000, 5)
     y = scale * (X @ random.randn(5))
-    model = LinearSVR(C=1e8, epsilon=0.0, loss="squared_epsilon_insensitive", solver="interior-point").fit(X, y)
+    model = LinearSVR(C=1e8, epsilon=0.0, loss="squared_epsilon_insensitive", solver="linear-interior-point").fit(X, y)
     assert model.result_.converged
     proof = certify(model, X, y)
     assert proof.relative_gap <= 1e-3
@@ -384,7 +384,7 @@ def test_a_gap_that_rounding_takes_below_0_is_0(C, decades, n_features, tol):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("error", RuntimeWarning)
-        result = model.set_params(solver="interior-point").fit(X, y, sample_weight=weight).result_
+        result = model.set_params(solver="linear-interior-point").fit(X, y, sample_weight=weight).result_
     assert 0.0 <= result.gap < np.inf
 
 
@@ -395,7 +395,7 @@ def test_weights_that_are_nearly_0_leave_the_rest_as_it_is(model):
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
     weight = np.ones(300)
     weight[7] = 1e-308
-    model.set_params(solver="interior-point").fit(X, y, sample_weight=weight)
+    model.set_params(solver="linear-interior-point").fit(X, y, sample_weight=weight)
     assert model.result_.converged
     weight[7] = 0.0
     np.testing.assert_allclose(model.coef_, model.fit(X, y, sample_weight=weight).coef_, atol=1e-6)
@@ -404,7 +404,7 @@ def test_weights_that_are_nearly_0_leave_the_rest_as_it_is(model):
 def test_targets_within_the_tube_take_an_iteration():
     random = np.random.RandomState(0)
     X, y = random.randn(500, 5), 0.09 * random.uniform(-1, 1, 500)
-    result = LinearSVR(epsilon=0.1, solver="interior-point").fit(X, y).result_
+    result = LinearSVR(epsilon=0.1, solver="linear-interior-point").fit(X, y).result_
     assert result.converged
     assert result.objective == 0.0
     assert result.n_iter == 1
@@ -414,8 +414,8 @@ def test_a_warm_start_on_other_samples_is_as_fast_as_one_from_weights_0():
     random = np.random.RandomState(0)
     first, second = random.randn(2, 2000, 10)
     ranks = [np.digitize(X @ random.randn(10), [-2.0, 0.0, 2.0]) for X in (first, second)]
-    model = LinearSVOR(C=10, tol=1e-6, solver="interior-point", warm_start=True).fit(first, ranks[0])
+    model = LinearSVOR(C=10, tol=1e-6, solver="linear-interior-point", warm_start=True).fit(first, ranks[0])
     warm = model.fit(second, ranks[1]).result_
-    cold = LinearSVOR(C=10, tol=1e-6, solver="interior-point").fit(second, ranks[1]).result_
+    cold = LinearSVOR(C=10, tol=1e-6, solver="linear-interior-point").fit(second, ranks[1]).result_
     assert warm.converged
     assert warm.n_iter == cold.n_iter + 1

@@ -48,7 +48,7 @@ def test_the_descent_goes_first(model):
     X = np.hstack([X, X[:, ::-1]])
     assert not LinearRows.of(X, 1, 10.0, 1e-3).prefers_features()
     fitted = model(C=10.0, tol=1e-5).fit(X, y)
-    assert fitted.result_.solver in ("interior-point", "rank-dcd")
+    assert fitted.result_.solver in ("linear-interior-point", "rank-dcd")
     assert fitted.result_.status == "converged"
 
 
@@ -116,7 +116,7 @@ def test_callbacks_see_both_solvers():
     table, labels = svor(3, 100.0), y.astype(np.int32)
     scaled = X * np.array([1e-3, 1.0, 1e3, 1e6])
     solve_linear(scaled, labels, table, solver=RankDCD(), control=control, most_passes=20)
-    assert set(seen) == {"rank-dcd", "interior-point"}
+    assert set(seen) == {"rank-dcd", "linear-interior-point"}
 
 
 # The interior-point method on what it had no end for
@@ -128,12 +128,12 @@ def test_weights_of_all_sizes(model, seed):
     """Steps that lead away are refused: weights from 1e-3 to 1e5 made it go in circles."""
     X, y = data(model, seed=seed, n=40)
     weight = 10.0 ** np.random.default_rng(seed).uniform(-3, 5, size=len(y))
-    fitted = model(C=3.0, tol=1e-6, solver="interior-point").fit(X, y, sample_weight=weight)
+    fitted = model(C=3.0, tol=1e-6, solver="linear-interior-point").fit(X, y, sample_weight=weight)
     assert fitted.result_.status == "converged"
 
 
 @both_losses
-@pytest.mark.parametrize("solver", ["interior-point", "auto"])
+@pytest.mark.parametrize("solver", ["linear-interior-point", "auto"])
 def test_an_objective_of_0(squared, solver):
     """All targets are within the tube: no α inside of the bounds proves it, but 0 does."""
     X, y = data(LinearSVR, seed=1, n=30)
@@ -150,7 +150,7 @@ def test_the_gap_allows_for_rounding(seed, largest):
     X *= np.array([1.0, 1e3, 1e6, largest])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = LinearSVOR(C=1e4, solver="interior-point", tol=1e-2).fit(X, y)
+        fitted = LinearSVOR(C=1e4, solver="linear-interior-point", tol=1e-2).fit(X, y)
     assert certify(fitted, X, y).gap <= fitted.result_.gap * (1 + 1e-9)
 
 
@@ -173,7 +173,7 @@ def test_small_matrices_are_factored_by_one_thread():
 def test_dual_variables_add_up_to_the_weights(number):
     """Features of 1e10: w was right to nine digits, and Σβx, with the rounding of scores times C/τ, was not."""
     case = draw(5, number, time_limit=600.0)
-    model, (X, y, weight), _ = train(replace(case, parameters=case.parameters | {"solver": "interior-point"}))
+    model, (X, y, weight), _ = train(replace(case, parameters=case.parameters | {"solver": "linear-interior-point"}))
     assert model.result_.status == "converged"
     assert certify(model, X, y, sample_weight=weight).gap <= model.result_.gap * (1 + 1e-6)
 

@@ -6,6 +6,7 @@ import pickle
 import re
 import threading
 import tracemalloc
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -28,6 +29,7 @@ from ordsvm import (
     CalibratedOrdinal,
     LinearNPSVOR,
     LinearSVC,
+    LinearSVOR,
     LinearSVR,
     ModelFileError,
     NystroemNPSVOR,
@@ -471,3 +473,14 @@ def test_a_precomputed_kernel(tmp_path):
 def test_public_names():
     assert ordsvm.save is save
     assert ordsvm.load is load
+
+
+def test_a_file_that_names_the_solver_as_before_is_certified(tmp_path):
+    """The interior-point method of linear machines had the name of that of kernels."""
+    X, y = random_data(0, n=80)
+    model = LinearSVOR(solver="linear-interior-point").fit(X, y)
+    model.result_ = replace(model.result_, solver="interior-point")
+    save(model.set_params(solver="auto"), tmp_path / "model.ordsvm")
+    loaded = load(tmp_path / "model.ordsvm")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert certify(loaded, X, y).relative_gap <= 1.01 * loaded.result_.relative_gap + 1e-9

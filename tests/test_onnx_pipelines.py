@@ -217,6 +217,11 @@ def test_the_model_of_the_command_line(machine, tmp_path):
     assert_same(make_pipeline(TableEncoder(), machine).fit(HOLES, Y), HOLES)
 
 
+def test_columns_named_by_numbers():
+    numbered = HOLES.set_axis(range(HOLES.shape[1]), axis=1)
+    assert_same(TableModel(SVOR(), TableEncoder()).fit(numbered, Y), numbered.rename(columns=str))
+
+
 def test_a_table_without_names():
     assert_same(TableModel(LinearSVOR()).fit(X, Y).machine_, NEW)
     found = outputs(TableModel(LinearSVOR()).fit(X, Y), NEW)

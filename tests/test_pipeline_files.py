@@ -346,3 +346,25 @@ def test_whatever_made_up_values_raise_is_an_unsound_file(file, monkeypatch, err
     monkeypatch.setattr(model_file, "_model", raising)
     with pytest.raises(ModelFileError, match="not a sound model: of a step; save it anew"):
         load(file)
+
+
+def rename_step(part, name):
+    part["tuple"][0] = name
+
+
+@pytest.mark.parametrize("name", [3, 0.5, None, "", "a__b", ["a"], {"tuple": ["a"]}, "scaler"])
+@pytest.mark.parametrize("where", ["steps", "transformers", "transformers_"])
+def test_names_of_parts_that_are_no_texts_are_refused(where, name, file):
+    """`dir` of such a pipeline raised a TypeError long after it was loaded."""
+    numbers = Pipeline([("first", StandardScaler()), ("scaler", StandardScaler())])
+    table = ColumnTransformer([("first", numbers, [0]), ("scaler", StandardScaler(), [1, 2])])
+    save(Pipeline([("table", table), ("scaler", StandardScaler()), ("svor", svor())]).fit(X, Y), file)
+    tree, arrays = contents(file)
+    forge(file, tree, arrays)
+    assert "svor" in dir(load(file).named_steps)
+    parameters, state = tree["estimator"][1]["steps"][0]["tuple"][1]["estimator"][1:3]
+    parts = {"steps": tree["estimator"][1]["steps"], "transformers": parameters["transformers"]}
+    rename_step((parts | {"transformers_": state.get("transformers_")})[where][0], name)
+    forge(file, tree, arrays)
+    with pytest.raises(ModelFileError):
+        load(file)

@@ -3,7 +3,10 @@
 import importlib.util
 import json
 import re
+import socket
 import threading
+import time
+import tracemalloc
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -11,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from ordsvm import SVOR, CalibratedOrdinal, save
 from ordsvm.cli.app import run
@@ -50,6 +54,7 @@ def post(serving, tmp_path):
             except urllib.error.HTTPError as error:
                 return error.code, json.load(error)
 
+        call.port, call.server = server.server_port, server
         return call
 
     yield start
@@ -81,6 +86,121 @@ def test_what_is_no_request_gets_a_sentence(post, body):
     status, answer = post(SVOR().fit(X, Y))(body)
     assert status == 400
     assert answer["error"]
+
+
+def raw(port, request):
+    """Sends bytes, and returns the status and the JSON of the answer."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(request)
+        answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body)
+
+
+def posted(body, length=None):
+    length = str(len(body)) if length is None else length
+    return b"POST /predict HTTP/1.1\r\nContent-Length: " + length.encode("utf-8") + b"\r\n\r\n" + body
+
+
+HUGE = "9" * 400
+HOSTILE = {
+    "nested": posted(b"[" * 100_000),
+    "nested rows": posted(b'{"rows": ' + b"[" * 900 + b"1" + b"]" * 900 + b"}"),
+    "number": posted(f'{{"rows": [[{HUGE}, 1, 1]]}}'.encode()),
+    "cell": posted(f'{{"rows": [{{"a": {HUGE}, "b": 1, "c": 1}}]}}'.encode()),
+    "digits": posted(b'{"rows": [[' + b"9" * 5000 + b"]]}"),
+    "list in a cell": posted(b'{"rows": [{"a": [1], "b": {}, "c": 1}]}'),
+    "length, superscript": posted(b"{}", "²"),
+    "length, none": b"POST /predict HTTP/1.1\r\n\r\n",
+    "length, signed": posted(b"{}", "-5"),
+    "chunks": b"POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    "bytes": posted(b"\xff\xfe\x00"),
+    "surrogate": posted(b'{"rows": [{"\\ud800": 1}]}'),
+    "null": posted(b"null"),
+    "infinity": posted(b'{"rows": [{"a": Infinity, "b": 1, "c": 1}]}'),
+}
+
+
+@pytest.fixture(params=["rows", "table", "svmlight"])
+def port(request, post):
+    model = {
+        "rows": SVOR().fit(X, Y),
+        "table": TableModel(SVOR(), TableEncoder()).fit(pd.DataFrame(X, columns=NAMES), Y),
+        "svmlight": TableModel(SVOR()).fit(sp.csr_array(X), Y),
+    }[request.param]
+    return post(model).port
+
+
+def test_hostile_requests_are_answered_and_leave_nothing_in_the_log(port, capfd):
+    answers = {name: raw(port, request) for name, request in HOSTILE.items()}
+    assert {name: status for name, (status, _) in answers.items() if status != 400} == {}
+    assert all(0 < len(answer["error"]) <= 500 for _, answer in answers.values())
+    for length in ("9" * 5000, "3000000"):
+        assert raw(port, posted(b"[" * 100_000, length)[:50_000])[0] == 413
+    assert raw(port, posted(b"{}", "0" * 5000 + "2"))[0] == 400
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_model_without_columns_takes_rows(post):
+    model = TableModel(SVOR()).fit(sp.csr_array(X), Y)
+    status, answer = post(model)({"rows": X[:5].tolist()})
+    assert (status, answer["label"]) == (200, model.predict(sp.csr_array(X[:5])).tolist())
+
+
+def test_a_fault_of_the_program_is_a_line(post, serving, monkeypatch, capfd):
+    def fail(*given):
+        raise ZeroDivisionError("secret")
+
+    call = post(SVOR().fit(X, Y))
+    monkeypatch.setattr(serving.Service, "predict", fail)
+    assert call({"rows": [[0.0] * 3]}) == (500, {"error": "The server failed to answer this."})
+    assert capfd.readouterr().err == "ZeroDivisionError while answering a request\n"
+
+
+def test_columns_that_the_model_lacks_take_no_memory(serving, tmp_path):
+    """Of 4,000 rows with three columns of their own, a frame has 48 million cells."""
+    frame = pd.DataFrame(X, columns=NAMES)
+    save(TableModel(SVOR(), TableEncoder()).fit(frame, Y), tmp_path / "model.ordsvm")
+    service = serving.Service(tmp_path / "model.ordsvm")
+    rows = [{f"{i} {j}": 1 for j in range(3)} for i in range(4000)]
+    for some in (rows, [*frame.to_dict("records"), *rows]):
+        tracemalloc.start()
+        with pytest.raises(ValueError, match="The model has no column '0 0': its columns are"):
+            service.predict({"rows": some})
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 10_000_000
+    answer = service.predict({"rows": [{"a": 1.0, "b": None}, {"c": 2.0}]})
+    filled = pd.DataFrame({"a": [1.0, np.nan], "b": [np.nan] * 2, "c": [np.nan, 2.0]})
+    assert answer["label"] == service.model.predict(filled).tolist()
+    with pytest.raises(ValueError, match="lack the column 'c'"):
+        service.predict({"rows": [{"a": 1.0, "b": 1.0}]})
+
+
+def test_connections_are_limited_and_silent_clients_end(post, serving, monkeypatch):
+    monkeypatch.setattr(serving, "CONNECTIONS", 3)
+    monkeypatch.setattr(serving, "READ_SECONDS", 1.0)
+    call = post(SVOR().fit(X, Y))
+    silent = [socket.create_connection(("127.0.0.1", call.port), timeout=20) for _ in range(3)]
+    silent[0].sendall(b"POST /predict HTTP/1.1\r\n")
+    silent[1].sendall(posted(b"{", "1000"))
+    assert raw(call.port, posted(b"{}"))[0] == 503
+    for connection in silent:
+        assert not connection.recv(1 << 16).startswith(b"HTTP/1.0 200")  # in the end, whatever it is
+        connection.close()
+    while len(call.server.ends) == 3:
+        time.sleep(0.01)
+    assert call({"rows": [[0.0] * 3]})[0] == 200
+
+
+def test_requests_at_a_time_are_limited(post, serving, monkeypatch):
+    monkeypatch.setattr(serving, "READ_SECONDS", 0.5)
+    call = post(SVOR().fit(X, Y))
+    for _ in range(serving.WORKERS):
+        call.server.workers.acquire()
+    assert call({"rows": [[0.0] * 3]}) == (503, serving.BUSY)
+    call.server.workers.release()
+    assert call({"rows": [[0.0] * 3]})[0] == 200
 
 
 def test_other_paths_are_not_there(post):

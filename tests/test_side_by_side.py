@@ -252,7 +252,7 @@ def test_every_problem_has_its_optimum(name, kernel):
     assert len(found) >= 0.8 * 2 * len(C)
     for (fold, c), solved in found.items():
         result, samples = solved.solution.result, folds.samples[fold]
-        assert (result.solver, result.status, result.device) == ("interior-point", "converged", "cpu")
+        assert (result.solver, result.status, result.device) == ("side-by-side", "converged", "cpu")
         assert max(result.relative_gap, result.violation) <= 1e-4
         np.testing.assert_allclose(solved.scores, K[:, samples] @ solved.solution.beta, atol=1e-7 * max(1.0, C[c]))
     fold, c = next(iter(found))

@@ -5,6 +5,8 @@ import errno
 import gc
 import gzip
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -443,3 +445,75 @@ def test_bad_sizes(option, value, temporary):
 def test_bad_options_of_svmlight(svm_file, option):
     with pytest.raises(ValueError, match="is not valid"):
         RowStore.from_svmlight(svm_file, **option)
+
+
+PLACES = {
+    "before the folder is made": (Path, "mkdir", "before"),
+    "after the folder was made": (Path, "mkdir", "after"),
+    "while rows come": (spool.Spool, "add", "before"),
+    "before the index": (store_files.StoreIndex, "write", "before"),
+    "after the index": (store_files.StoreIndex, "write", "after"),
+    "before the store is an object": (RowStore, "__init__", "before"),
+    "after the store is an object": (RowStore, "__init__", "after"),
+    "while files are removed": (shutil, "rmtree", "before"),
+}
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_an_interrupt_leaves_no_rows_in_the_temporary_folder(where, temporary, monkeypatch):
+    owner, name, when = PLACES[where]
+    original, interrupted = getattr(owner, name), []
+
+    def interrupt(*given, **options):
+        if interrupted:
+            return original(*given, **options)
+        interrupted.append(name)
+        if when == "after":
+            original(*given, **options)
+        raise KeyboardInterrupt
+
+    X, y = rows()
+    monkeypatch.setattr(owner, name, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        RowStore.from_blocks(iter([(X, y)])).close()
+    assert interrupted
+    gc.collect()
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_interrupt_leaves_no_rows_in_a_folder(tmp_path, monkeypatch):
+    """Not even one that comes while it is cleared."""
+    unlink, interrupted = Path.unlink, []
+
+    def interrupt(self, missing_ok=False):
+        if not interrupted:
+            interrupted.append(self)
+            raise KeyboardInterrupt
+        unlink(self, missing_ok)
+
+    def blocks():
+        yield X, y
+        raise RuntimeError
+
+    X, y = rows()
+    monkeypatch.setattr(Path, "unlink", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        RowStore.from_blocks(blocks(), tmp_path / "store")
+    assert interrupted
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [(errno.EFBIG, "as large as files may be"), (errno.EDQUOT, "disk is full"), (errno.ENOSPC, "disk is full")],
+)
+def test_whatever_limits_a_file_says_what_to_do(reason, message, tmp_path, monkeypatch):
+    def fail(*given):
+        raise OSError(reason, "as the system says")
+
+    X, y = rows()
+    monkeypatch.setattr(spool.Spool, "add", fail)
+    with pytest.raises(OSError, match=rf"{message}.*: make room for .*, or give a folder on another disk") as caught:
+        RowStore.from_blocks([(X, y)], tmp_path / "store")
+    assert caught.value.errno == reason
+    assert list(tmp_path.iterdir()) == []

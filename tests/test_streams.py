@@ -148,7 +148,7 @@ def dense_rows(n: int = 3000, n_features: int = 10):
 
 
 @every_machine
-@pytest.mark.parametrize("solver", ["rank-dcd", "interior-point"])
+@pytest.mark.parametrize("solver", ["rank-dcd", "linear-interior-point"])
 def test_dense_rows_make_the_same_machine(model, solver):
     X, y = dense_rows()
     store = RowStore.from_blocks(blocks(X, y))
@@ -172,7 +172,7 @@ def test_the_interior_point_method_reads_rows_once_an_iteration():
 
     store = Counting.from_blocks(blocks(*dense_rows()), block_bytes=1 << 10, window_bytes=1 << 15)
     model = LinearSVOR(C=100, tol=1e-6).fit(store)
-    assert model.result_.solver == "interior-point"
+    assert model.result_.solver == "linear-interior-point"
     assert model.result_.converged
     assert store.n_loaded == model.n_iter_ * len(store._blocks) + 8  # those that "auto" looks at
 

@@ -18,6 +18,7 @@ from ordsvm import SVOR, CalibratedOrdinal, LinearSVOR, load, save
 from ordsvm.data.frames import columns
 from ordsvm.data.frames.reading import matching
 from ordsvm.data.frames.row_digests import known_rows, row_digests
+from ordsvm.diagnosis.parts import columns_of
 from ordsvm.tables import TableEncoder, TableError, TableModel, read
 from tests.cases import random_data
 
@@ -300,5 +301,58 @@ def test_digests_know_rows_by_features_and_label(form):
     np.testing.assert_array_equal(known_rows(digests[order], trained), order < 60)
     assert not known_rows(digests[60:], trained).any()
     twice = np.concatenate([digests[:60], digests[:1]])
-    assert np.count_nonzero(known_rows(twice, trained)) == 60  # as many as were trained on
+    assert known_rows(twice, trained).all()  # a copy was trained on too
+    assert not known_rows(np.concatenate([np.repeat(digests[:5], 20), digests[60:]]), trained).any()  # 5 of 60 rows
     assert known_rows(np.repeat(digests[:3], 20), np.sort(np.repeat(digests[:3], 20))) is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [[0, 1, 2], [0.5, 1.5, 2.5], pd.MultiIndex.from_tuples([("a", "b"), ("a", "c"), ("d", "b")]), [0, "1", None]],
+    ids=["numbers", "fractions", "levels", "mixed"],
+)
+def test_names_of_columns_that_are_no_texts(names, tmp_path):
+    """They are compared as texts, in the model file and in a CSV file too."""
+    X, _ = random_data(3, n=60)
+    frame = pd.DataFrame(X[:, :3])
+    frame[2] = np.where(frame[2] > 0, "up", "down")
+    y = np.digitize(X[:, 0], [-0.4, 0.4])
+    with_texts = frame.set_axis([str(name) for name in pd.Index(names)], axis=1)
+    frame = frame.set_axis(pd.Index(names), axis=1)
+    model = TableModel(SVOR(), TableEncoder()).fit(frame, y)
+    expected = TableModel(SVOR(), TableEncoder()).fit(with_texts, y).decision_function(with_texts)
+    assert model.feature_names_in_.tolist() == with_texts.columns.tolist()
+    save(model, tmp_path / "m.ordsvm")
+    with_texts.to_csv(tmp_path / "rows.csv", index=False)
+    for rows in (frame, with_texts, frame.iloc[:, ::-1], read(tmp_path / "rows.csv").rows):
+        np.testing.assert_array_equal(load(tmp_path / "m.ordsvm").decision_function(rows), expected)
+    assert list(columns_of(frame, list(model.feature_names_in_))) == with_texts.columns.tolist()  # for diagnose
+
+
+def test_text_columns_named_by_numbers():
+    frame = pd.DataFrame({0: ["good wine", "bad wine", "good beer"], 1: [1.0, 2.0, 3.0]})
+    expected = TableEncoder(text="0").fit_transform(frame.rename(columns=str)).toarray()
+    for text in ("0", [0], ["0"]):
+        np.testing.assert_array_equal(TableEncoder(text=text).fit_transform(frame).toarray(), expected)
+
+
+def test_column_names_that_occur_twice(tmp_path):
+    frame = pd.DataFrame(np.ones((4, 3)), columns=["a", 1, "1"])
+    for rows in (frame, frame.set_axis(["a", "1", "1"], axis=1)):
+        with pytest.raises(
+            TableError, match=r"X has 2 columns of the name '1': .* give every column a name of its own"
+        ):
+            TableEncoder().fit(rows)
+        with pytest.raises(TableError, match="X has 2 columns of the name '1'"):
+            TableEncoder().fit(frame.iloc[:, :2]).transform(rows)
+
+
+def test_frames_without_rows_or_columns():
+    frame = pd.DataFrame(np.ones((4, 3)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(TableError, match="X has no rows to learn from: give one at least"):
+            TableEncoder().fit(frame.iloc[:0])
+        with pytest.raises(TableError, match="There is no column to learn from"):
+            TableModel(SVOR(), TableEncoder()).fit(frame.iloc[:, :0], [0, 1, 0, 1])
+        assert TableEncoder().fit(frame).transform(frame.iloc[:0]).shape == (0, 3)

@@ -33,7 +33,7 @@ def wide(monkeypatch):
 
 
 def fitted(model, X, y, **options):
-    return model(**({"tol": 1e-7, "solver": "interior-point"} | options)).fit(X, y)
+    return model(**({"tol": 1e-7, "solver": "linear-interior-point"} | options)).fit(X, y)
 
 
 @every_machine
@@ -56,7 +56,8 @@ def test_weights_and_no_intercept(wide):
     X, y = machine_data(LinearSVC, seed=4, n=120, n_features=8)
     weight = np.random.default_rng(4).integers(0, 3, size=len(y)).astype(float)
     machines = {
-        name: LinearSVC(solver="interior-point", tol=1e-7, fit_intercept=False, C=3.0) for name in ("narrow", "wide")
+        name: LinearSVC(solver="linear-interior-point", tol=1e-7, fit_intercept=False, C=3.0)
+        for name in ("narrow", "wide")
     }
     narrow = machines["narrow"].fit(X, y, weight)
     wide(**APPLIED)

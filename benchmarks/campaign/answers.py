@@ -27,7 +27,7 @@ def estimator_of(case: Case) -> Any:
     from benchmarks.campaign.solvers import make as make_solver
 
     parameters = dict(case.parameters)
-    parameters["solver"] = make_solver(parameters["solver"], case.estimator, case.solver_options)
+    parameters["solver"] = make_solver(parameters["solver"], case.solver_options)
     if parameters.get("kernel") == "callable":
         parameters["kernel"] = gaussian(parameters.pop("gamma"))
     if isinstance(parameters.get("class_weight"), dict):  # JSON has no numbers as keys

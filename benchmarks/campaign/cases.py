@@ -198,4 +198,4 @@ def _solver(rng: np.random.Generator, estimator: str, parameters: dict[str, Any]
     treatment = TREATMENTS.get(estimator, parameters.get("intercept", ""))
     names = choices(estimator, treatment, parameters)
     parameters["solver"] = str(rng.choice(names))
-    return some_options(rng, parameters["solver"], estimator) if rng.random() < 0.3 else {}
+    return some_options(rng, parameters["solver"]) if rng.random() < 0.3 else {}

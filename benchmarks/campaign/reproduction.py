@@ -39,7 +39,7 @@ def lines(case: Case, outcome: str, reasons: list[str]) -> str:
     parameters = dict(case.parameters)
     texts = {name: repr(value) for name, value in parameters.items()}
     if case.solver_options:
-        texts["solver"] = f"{kind(parameters['solver'], case.estimator).__name__}({_arguments(case.solver_options)})"
+        texts["solver"] = f"{kind(parameters['solver']).__name__}({_arguments(case.solver_options)})"
     if parameters.get("kernel") == "callable":
         texts["kernel"] = f"gaussian({texts.pop('gamma')})"
     given = ", ".join(f"{name}={text}" for name, text in texts.items())

@@ -24,20 +24,19 @@ def choices(estimator: str, treatment: str, parameters: dict[str, Any]) -> list[
     return names
 
 
-def kind(name: str, estimator: str) -> Any:
-    """The class of a solver; a name may stand for one of linear machines and for one of kernel machines."""
-    first, second = (LINEAR_SOLVERS, SOLVERS) if estimator.startswith("Linear") else (SOLVERS, LINEAR_SOLVERS)
-    return first.get(name) or second[name]
+def kind(name: str) -> Any:
+    """Return the class of a solver."""
+    return (SOLVERS | LINEAR_SOLVERS)[name]
 
 
-def make(name: str, estimator: str, options: dict[str, Any]) -> Any:
+def make(name: str, options: dict[str, Any]) -> Any:
     """The solver as an estimator takes it."""
-    return kind(name, estimator)(**options) if options else name
+    return kind(name)(**options) if options else name
 
 
-def some_options(rng: np.random.Generator, name: str, estimator: str) -> dict[str, Any]:
+def some_options(rng: np.random.Generator, name: str) -> dict[str, Any]:
     """One option that is an enumeration, if the solver has any, with another value than its default."""
-    solver = kind(name, estimator)
+    solver = kind(name)
     literals = {field: hint for field, hint in get_type_hints(solver).items() if get_origin(hint) is Literal}
     others = [(field, value) for field, hint in literals.items() for value in get_args(hint)]
     others = [(field, value) for field, value in others if value != getattr(solver, field, None)]

@@ -19,7 +19,7 @@ y = np.digitize(X @ np.linspace(-1.0, 1.0, 10) + random.normal(size=len(X)), [-2
 # A small C, so that both end soon, and a large one for the first solver only.
 
 gaps = {}
-for C, solver in ((0.001, "interior-point"), (10.0, "interior-point"), (0.001, "rank-dcd")):
+for C, solver in ((0.001, "linear-interior-point"), (10.0, "linear-interior-point"), (0.001, "rank-dcd")):
     model = LinearSVOR(C=C, tol=1e-5, solver=solver).fit(X, y)
     gaps[f"{solver}, C = {C:g}"] = [(look.n_iter, look.relative_gap) for look in model.result_.history]
     print(f"{solver:15} C = {C:<6g} {model.n_iter_} passes, gap {model.result_.relative_gap:.0e}")

@@ -14,6 +14,7 @@ import ordsvm
 from ordsvm.datasets import load_diabetes_ranks
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.metrics import mae_scorer, mean_absolute_error, mean_zero_one_error
+from ordsvm_command import prepare_streams
 
 N_RANKS, N_FOLDS, N_INNER_FOLDS = 5, 5, 3
 GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.005, 0.02, 0.1]}
@@ -111,4 +112,5 @@ def _error(errors: list[float], best: float) -> str:
 
 
 if __name__ == "__main__":
+    prepare_streams()
     sys.exit(main())

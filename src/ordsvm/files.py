@@ -43,6 +43,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def readable_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file without its folder, which any text may hold: bytes that are not UTF-8 are escapes."""
+    return os.fsencode(Path(path).name).decode("utf-8", "backslashreplace")
+
+
 def write_durably(path: Path, pieces: Iterable[Any]) -> None:
     """A regular file of these bytes, which is on the disk, under its name, before this returns."""
     with replacing(path) as temporary, temporary.open("wb") as file:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copyreg
 import functools
-from collections.abc import Callable, Collection
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ LONGEST = 120  # characters of a description; a digest stands for the rest
 # Parameters that do not change what a fit ends at: limits, threads, memory and observers.
 LIMITS = frozenset({"callback", "time_limit", "max_iter"})
 FREE_TO_CHANGE = LIMITS | {"verbose", "n_threads", "n_jobs", "cache_size", "memory_limit", "warm_start", "device"}
+DATA = (bool, int, float, complex, str, bytes, np.generic, np.ndarray, list, tuple, dict, set, frozenset)
+MADE_BY = frozenset({"__new__", "__init__", "__call__"})  # what runs where a class or its object is called
 FREE_ELSEWHERE = frozenset({"verbose", "n_jobs"})  # of estimators of other libraries, whose limits may be their ends
 
 
@@ -42,8 +45,7 @@ def parameters_in_words(estimator: Any, free: Collection[str] = FREE_TO_CHANGE) 
 
 
 def _counting(estimator: Any, free: Collection[str]) -> dict[str, Any]:
-    is_own = any(base.__module__.partition(".")[0] == "ordsvm" for base in type(estimator).__mro__)
-    left_out = free if is_own else FREE_ELSEWHERE
+    left_out = free if _is_own(type(estimator)) else FREE_ELSEWHERE
     return {name: value for name, value in estimator.get_params(deep=False).items() if name not in left_out}
 
 
@@ -63,20 +65,28 @@ class _Description:
             return self.words(value.item()) if not isinstance(value.item(), np.generic) else repr(value)
         if id(value) not in self._done:
             self._done[id(value)] = value, "itself"
-            self._done[id(value)] = value, self._made(value)
+            try:
+                self._done[id(value)] = value, self._made(value)
+            except BaseException:
+                del self._done[id(value)]
+                raise
         return self._done[id(value)][1]
 
     def _made(self, value: Any) -> str:
         for kinds, describe in _KINDS:
             if isinstance(value, kinds):
                 return describe(self, value)
-        if sp.issparse(value) or (hasattr(value, "columns") and hasattr(value, "items")):
+        if _is_frame(value):
+            labels = self.words([value.index.tolist(), value.columns.tolist()])
+            return f"frame {digest(labels, value)}"
+        if sp.issparse(value):
             return f"array {digest(value)}"
         if hasattr(value, "get_params"):
             return f"{type(value).__name__}({self._pairs(_counting(value, self._free))})"
         if is_dataclass(value):
-            return f"{type(value).__name__}({self._pairs({f.name: getattr(value, f.name) for f in fields(value)})})"
-        return self._reduced(value)
+            pairs = self._pairs({f.name: getattr(value, f.name) for f in fields(value)})
+            return f"{type(value).__name__}({pairs}){self._called(type(value))}"
+        return self._reduced(value) + self._called(type(value))
 
     def array(self, value: Any) -> str:
         return f"array {digest(self.words(value.tolist()) if value.dtype.hasobject else value)}"
@@ -103,22 +113,47 @@ class _Description:
         return f"partial({self.words(value.func)}, {self.words(value.args)}, {self.words(value.keywords)})"
 
     def method(self, value: Any) -> str:
-        return f"{self.words(value.__func__)} of {self.words(value.__self__)}"
+        kind = value.__self__ if isinstance(value.__self__, type) else type(value.__self__)
+        reached = self.words(_reached(kind, [getattr(value.__func__, "__name__", "")]))
+        return f"{self.words(value.__func__)} of {self.words(value.__self__)} ({digest(reached)})"
 
     def function(self, value: Any) -> str:
-        """Its name, and a digest of what it computes: instructions, constants, defaults and what they refer to."""
+        """Name a function, with a digest of what it computes.
+
+        That is its instructions, constants, defaults and closure, those of the functions inside it, and the global
+        values that they refer to. What its module has imported counts by its name only.
+        """
         parts = [value.__code__, value.__defaults__, value.__kwdefaults__, value.__closure__, vars(value)]
-        referred = {name: value.__globals__[name] for name in value.__code__.co_names if name in value.__globals__}
-        mine = {
-            name: item
-            for name, item in referred.items()
-            if isinstance(item, bool | int | float | str)
-            or (isinstance(item, FunctionType) and item.__globals__ is value.__globals__)
-        }
-        return f"{self.name(value)} ({digest(self.words([*parts, mine]))})"
+        names = _names(value.__code__)
+        named = {name: value.__globals__[name] for name in sorted(names) if name in value.__globals__}
+        own = {name: item for name, item in named.items() if _is_of_module(item, value.__module__)}
+        found = {name: self._known(item) for name, item in own.items()}
+        inner = [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+        kinds = [item for item in (*named.values(), *inner) if isinstance(item, type)]
+        methods = [_reached(kind, names | MADE_BY) for kind in kinds if kind.__module__ == value.__module__]
+        of_modules = [
+            {name: self._known(vars(item)[name]) for name in sorted(names) if _is_data(vars(item).get(name))}
+            for item in named.values()
+            if isinstance(item, ModuleType)
+        ]
+        return f"{self.name(value)} ({digest(self.words([*parts, found, methods, of_modules]))})"
 
     def code(self, value: Any) -> str:
-        return f"code {value.co_code.hex()} {self.words([value.co_names, value.co_varnames, value.co_consts])}"
+        names = [value.co_names, value.co_varnames, value.co_consts]
+        return f"code {value.co_code.hex()} {getattr(value, 'co_exceptiontable', b'').hex()} {self.words(names)}"
+
+    def _called(self, kind: type) -> str:
+        """Describe what a call of an object runs, unless its `__getstate__` says what counts or the class is ours."""
+        says_itself = any("__getstate__" in vars(base) for base in kind.__mro__ if base is not object)
+        reached = {} if _is_own(kind) or says_itself else _reached(kind, ["__call__"])
+        return f" called ({digest(self.words(reached))})" if reached else ""
+
+    def _known(self, value: Any) -> str:
+        """Describe a global value; of one that cannot be described, as a lock or an open file, the type."""
+        try:
+            return self.words(value)
+        except (ValueError, RecursionError):
+            return self.name(type(value))
 
     def cell(self, value: Any) -> str:
         try:
@@ -142,6 +177,64 @@ class _Description:
             return f"{kind} {getattr(value, '__module__', '')}.{reduced} {self.words(getattr(value, '__dict__', {}))}"
         arguments, state, items, pairs = (*reduced[1:5], None, None, None, None)[:4]
         return f"{kind}{self.words([list(arguments), state, list(items or ()), list(pairs or ())])}"
+
+
+def _is_frame(value: Any) -> bool:
+    return hasattr(value, "columns") and hasattr(value, "items") and hasattr(value, "index")
+
+
+def _is_own(kind: type) -> bool:
+    return any(base.__module__.partition(".")[0] == "ordsvm" for base in kind.__mro__)
+
+
+def _is_filled(cell: CellType) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names that a function and the functions inside it look up in their module and in objects."""
+    return set(code.co_names).union(*(_names(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+
+
+def _is_data(item: Any) -> bool:
+    return isinstance(item, DATA) or sp.issparse(item) or _is_frame(item)
+
+
+def _is_of_module(item: Any, module: str) -> bool:
+    """Return True for data, and for functions and objects of the given module."""
+    if isinstance(item, type | ModuleType):
+        return False
+    if _is_data(item) or isinstance(item, functools.partial | MethodType | SimpleNamespace):
+        return True
+    return (item.__module__ if isinstance(item, FunctionType) else type(item).__module__) == module
+
+
+def _reached(kind: type, names: Iterable[str]) -> dict[str, list[Any]]:
+    """Return the attributes of a class with these names, and those that its functions among them name in turn."""
+    found: dict[str, list[Any]] = {}
+    todo = set(names)
+    while todo:
+        name = todo.pop()
+        parts = list(_parts(inspect.getattr_static(kind, name, None)))
+        found[name] = [part for part in parts if _is_data(part) or isinstance(part, FunctionType)]
+        functions = [part for part in parts if isinstance(part, FunctionType)]
+        todo = todo.union(*(_names(part.__code__) for part in functions)) - found.keys()
+    return {name: found[name] for name in sorted(found) if found[name]}
+
+
+def _parts(attribute: Any) -> Iterator[Any]:
+    """Return the functions of a static method, a class method or a property; anything else as it is."""
+    if isinstance(attribute, staticmethod | classmethod):
+        yield attribute.__func__
+    elif isinstance(attribute, property):
+        yield from (part for part in (attribute.fget, attribute.fset) if part is not None)
+    elif isinstance(attribute, functools.cached_property):
+        yield attribute.func
+    else:
+        yield attribute
 
 
 _KINDS: tuple[tuple[Any, Callable[[_Description, Any], str]], ...] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -56,7 +57,7 @@ def run(arguments: Sequence[str]) -> int:
                 raise KeyboardInterrupt
             return code
         except (Exception, KeyboardInterrupt) as error:
-            failure = _failure(error)
+            failure = _failure(error, arguments)
             if failure is None or (failure[1] == FAILED and os.environ.get("ORDSVM_TRACEBACK")):
                 raise
             message, code = failure
@@ -65,13 +66,15 @@ def run(arguments: Sequence[str]) -> int:
             return code
 
 
-def _failure(error: BaseException) -> tuple[str, int] | None:
+def _failure(error: BaseException, arguments: Sequence[str]) -> tuple[str, int] | None:
     """The line about an error and the exit code; None if the user could not have avoided it."""
     match error:
         case Interrupted():
             return str(error), INTERRUPTED
         case KeyboardInterrupt() | typer.Abort():
-            return "Interrupted: nothing was written.", INTERRUPTED
+            kept = _checkpoint(arguments)
+            what = f"no model was written; the same command goes on from {kept!r}" if kept else "nothing was written"
+            return f"Interrupted: {what}.", INTERRUPTED
         case MemoryError():
             return "There is not enough memory for this: give fewer rows, or a smaller cache_size.", FAILED
         case ValueError() | TypeError() | OSError() | ImportError():
@@ -82,6 +85,17 @@ def _failure(error: BaseException) -> tuple[str, int] | None:
             mistake = error.format_message()  # none where the help was shown in its place
             return mistake and f"{mistake} Try '{where} --help'.", int(getattr(error, "exit_code", 2))
     return None
+
+
+def _checkpoint(arguments: Sequence[str]) -> str:
+    """Return the folder given as --checkpoint, if the command has kept something there."""
+    folder = ""
+    for before, argument in pairwise(["", *arguments]):
+        if before == "--checkpoint":
+            folder = argument
+        elif argument.startswith("--checkpoint="):
+            folder = argument.partition("=")[2]
+    return folder if folder and os.path.exists(os.path.join(folder, "identity.json")) else ""
 
 
 def _warn(message: Warning | str, kind: type[Warning], said: set[str]) -> None:

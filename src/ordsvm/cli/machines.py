@@ -79,7 +79,7 @@ def solver_options(solver: str | None, given: list[str]) -> Any:
     """The solver's name, or its options object where NAME=VALUE pairs were given."""
     if not given:
         return solver
-    kinds = LINEAR_SOLVERS | SOLVERS  # of one name it is the one that has options
+    kinds = SOLVERS | LINEAR_SOLVERS
     kind: Any = kinds.get(solver or "")
     if kind is None:
         raise ValueError(f"--solver-option needs a --solver: one of {', '.join(kinds)}.")
@@ -157,7 +157,7 @@ def _solvers() -> str:
     return (
         f"auto. Machines with kernels: {_listed(penalized & free)}; svor, red-svm and npsvor also "
         f"{_listed(penalized - free)}; the others {_listed(free - penalized)}. Linear machines, and svor and red-svm "
-        f"with the linear kernel: rank-dcd. Linear ones: interior-point; linear-npsvor also {', '.join(dcd)}"
+        f"with the linear kernel: rank-dcd. Linear ones: linear-interior-point; linear-npsvor also {', '.join(dcd)}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from rich.console import Console
@@ -16,8 +16,14 @@ from ordsvm.cli.words import by_options
 
 WIDE = 120  # columns of a file or pipe, which has none of its own
 
-out = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
-err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else WIDE)
+
+def _width(stream: TextIO | None) -> int | None:
+    """Return None for a terminal, whose width rich asks for."""
+    return None if stream is not None and stream.isatty() else WIDE
+
+
+out = Console(highlight=False, width=_width(sys.stdout))
+err = Console(stderr=True, highlight=False, width=_width(sys.stderr))
 
 
 class Interrupted(Exception):
@@ -38,7 +44,7 @@ class Messages:
 
     def _say(self, style: str, sign: str, said: dict[str, Any]) -> None:
         if self.as_json:
-            print(json.dumps(said, ensure_ascii=False), file=sys.stderr, flush=True)
+            print(_dumped(said, sys.stderr), file=sys.stderr, flush=True)
         else:
             err.print(f"[{style}]{sign}[/{style}] {escape(next(iter(said.values())))}", soft_wrap=True)
 
@@ -56,7 +62,22 @@ def note(message: str) -> None:
 
 def as_json(value: Any) -> str:
     """Strict JSON: arrays are lists, numbers that are not finite are null."""
-    return json.dumps(_plain(value), ensure_ascii=False, indent=2)
+    return _dumped(_plain(value), sys.stdout, indent=2)
+
+
+def can_hold(stream: TextIO, text: str) -> bool:
+    """Return True if the encoding of a stream has all signs of the text."""
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _dumped(value: Any, stream: TextIO, indent: int | None = None) -> str:
+    """Return JSON with the signs as they are, or escaped as JSON has it where the stream can't hold them."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return text if can_hold(stream, text) else json.dumps(value, indent=indent)
 
 
 def print_json(value: Any) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
@@ -17,7 +15,17 @@ from ordsvm.checks import check_number, shortened
 from ordsvm.data.layouts import Arrays, DenseLayout, stored_layout
 from ordsvm.data.row_blocks import StoredBlock
 from ordsvm.data.spool import BlockSize, Spool
-from ordsvm.data.store_files import BLOCKS, LABELS, ROWS, WEIGHTS, StoreIndex, load_array, new_folder, save_array
+from ordsvm.data.store_files import (
+    BLOCKS,
+    LABELS,
+    ROWS,
+    WEIGHTS,
+    StoreIndex,
+    TemporaryFolder,
+    load_array,
+    new_store,
+    save_array,
+)
 from ordsvm.data.svmlight import column_range, svmlight_blocks
 from ordsvm.stopping import started_pool, submit
 
@@ -44,8 +52,8 @@ class RowStore:
         The shape of the rows, and the checksums of the files.
     window_bytes : int
         The size of a window, the rows that are in memory at once.
-    is_temporary : bool
-        Whether the folder is removed with the store.
+    owned : TemporaryFolder or None, default=None
+        The folder, if it is to be removed with the store.
 
     Attributes
     ----------
@@ -88,7 +96,9 @@ class RowStore:
     True
     """
 
-    def __init__(self, folder: Path, index: StoreIndex, *, window_bytes: int, is_temporary: bool) -> None:
+    def __init__(
+        self, folder: Path, index: StoreIndex, *, window_bytes: int, owned: TemporaryFolder | None = None
+    ) -> None:
         self.folder = folder
         self.y = load_array(folder / LABELS, index.labels)
         self.sample_weight = None if index.weights is None else load_array(folder / WEIGHTS, index.weights)
@@ -98,9 +108,9 @@ class RowStore:
         self._blocks: Ints = load_array(folder / BLOCKS, index.blocks)  # a StoredBlock a row
         self._first_rows = np.concatenate([[0], np.cumsum(self._blocks[:, 1])])
         self._n_windows = min(len(self._blocks), -(-self.n_bytes // window_bytes))
-        self._unchecked = np.full(len(self._blocks), not is_temporary)
+        self._unchecked = np.full(len(self._blocks), owned is None)
         self._is_open = True
-        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if is_temporary else None
+        self._owned = owned
 
     @classmethod
     def from_blocks(
@@ -202,21 +212,28 @@ class RowStore:
             The store.
         """
         index = StoreIndex.read(Path(folder))
-        return cls(Path(folder), index, window_bytes=_checked_window(window_bytes), is_temporary=False)
+        return cls(Path(folder), index, window_bytes=_checked_window(window_bytes))
 
     @classmethod
     def _written(
         cls, blocks: Iterable[Any], folder: PathName | None, size: BlockSize, window_bytes: int, columns: ColumnRule
     ) -> Self:
         window_bytes = _checked_window(window_bytes)
-        with new_folder(folder) as place:
-            with open(place / ROWS, "wb") as file:
-                spool = Spool(file, size)
-                for block in blocks:
-                    spool.add(block)
-                spool.finish()
-            index = write_index(place, spool, *columns(spool))
-        return cls(place, index, window_bytes=window_bytes, is_temporary=folder is None)
+        owned = TemporaryFolder("ordsvm-rows-") if folder is None else None
+        try:
+            place = Path(folder or "") if owned is None else owned.path
+            with new_store(place):
+                with open(place / ROWS, "wb") as file:
+                    spool = Spool(file, size)
+                    for block in blocks:
+                        spool.add(block)
+                    spool.finish()
+                index = write_index(place, spool, *columns(spool))
+            return cls(place, index, window_bytes=window_bytes, owned=owned)
+        except BaseException:
+            if owned is not None:  # at once: who has the error has this frame, and what it owns
+                owned.remove()
+            raise
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -296,8 +313,8 @@ class RowStore:
     def close(self) -> None:
         """Remove the rows if they lie in the temporary folder; the store cannot be read any more."""
         self._is_open = False
-        if self._remove is not None:
-            self._remove()
+        if self._owned is not None:
+            self._owned.remove()
 
     def __enter__(self) -> Self:
         return self

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import errno
 import json
-import os
+import shutil
 import tempfile
+import weakref
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordsvm.files import bring_to_disk, write_durably
+from ordsvm.files import NO_SPACE, bring_to_disk, write_durably
 
 ROWS, BLOCKS, LABELS, WEIGHTS, INDEX = "rows.bin", "blocks.npy", "labels.npy", "weights.npy", "store.json"
 VERSION, DENSE_VERSION = 1, 2
@@ -85,22 +87,60 @@ def checksum(array: NDArray[Any]) -> int:
     return zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data)
 
 
+class TemporaryFolder:
+    """A folder in the system's temporary one, which is removed with this object, or when the process ends.
+
+    It is to be removed before it is there, so that no interrupt leaves one behind.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of its name.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.path = Path(tempfile.gettempdir()) / f"{prefix}{uuid4().hex}"
+        self.remove = weakref.finalize(self, _persistently, shutil.rmtree, self.path, ignore_errors=True)
+        self.path.mkdir(mode=0o700)
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+def _persistently(clean: Callable[..., None], *given: Any, **options: Any) -> None:
+    """Call a function that can be called again, and again if it is interrupted."""
+    try:
+        clean(*given, **options)
+    except BaseException:
+        clean(*given, **options)
+        raise
+
+
 @contextmanager
-def new_folder(folder: str | os.PathLike[str] | None) -> Iterator[Path]:
-    """A folder to write a store to, a temporary one for None; whatever goes wrong leaves no part of a store behind."""
-    place = Path(tempfile.mkdtemp(prefix="ordsvm-rows-") if folder is None else folder)
-    is_new = folder is None or not place.exists()
-    place.mkdir(parents=True, exist_ok=True)
+def new_store(place: Path) -> Iterator[None]:
+    """Have a store written to a folder, which is made if need be; whatever goes wrong leaves no part of it behind."""
     if any((place / name).exists() for name in (ROWS, INDEX)):
         raise FileExistsError(f"{str(place)!r} holds a row store already: open it, or give another folder.")
+    is_new = not place.exists()
     try:
-        yield place
+        place.mkdir(parents=True, exist_ok=True)
+        yield
     except BaseException as error:
-        for name in (ROWS, BLOCKS, LABELS, WEIGHTS, INDEX):
-            (place / name).unlink(missing_ok=True)
-        if is_new:
-            place.rmdir()
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            message = f"The disk is full: make room for {str(place)!r}, or give a folder on another disk"
+        _persistently(_remove_store, place, is_new)
+        if isinstance(error, OSError) and error.errno in NO_SPACE:
+            full = (
+                "A file is as large as files may be (ulimit -f)" if error.errno == errno.EFBIG else "The disk is full"
+            )
+            message = f"{full}: make room for {str(place)!r}, or give a folder on another disk"
             raise OSError(error.errno, message) from None
         raise
+
+
+def _remove_store(place: Path, and_folder: bool) -> None:
+    for name in (ROWS, BLOCKS, LABELS, WEIGHTS, INDEX):
+        (place / name).unlink(missing_ok=True)
+    if and_folder and place.exists():
+        place.rmdir()

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from ordsvm._typing import Floats
 from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.data.frames import TableEncoder, TableModel
+from ordsvm.data.frames.reading import with_texts_as_names
 from ordsvm.estimators import RoundedRegressor
 from ordsvm.estimators.base import Machine, checked_samples
 from ordsvm.estimators.steps import transformed_by_steps
@@ -105,8 +106,9 @@ def columns_of(X: Any, read: list[str] | None) -> dict[str, Any]:
     if sp.issparse(X):
         return {}
     if hasattr(X, "columns"):
-        names = list(X.columns) if read is None else read
-        return {str(name): np.asarray(X[name]) for name in names}
+        if read is not None:
+            X = with_texts_as_names(X)
+        return {str(name): np.asarray(X[name]) for name in (X.columns if read is None else read)}
     rows = np.asarray(X)
     return {f"column {place}": rows[:, place] for place in range(rows.shape[1])} if rows.ndim == 2 else {}
 

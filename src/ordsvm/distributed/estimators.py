@@ -30,7 +30,7 @@ class LinearSVOR(DistributedMachine, estimators.LinearSVOR):
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
         Seconds, checked after every round; training stops with a usable model and a `ConvergenceWarning`.
-    solver : {"auto", "cocoa", "interior-point"} or solver object, default="auto"
+    solver : {"auto", "cocoa", "linear-interior-point"} or solver object, default="auto"
         A name, or an options object: `CoCoA` for many features, above all sparse ones, `LinearInteriorPoint` for many
         samples of few features, whatever C and the number of workers.
     warm_start : bool, default=False
@@ -124,7 +124,7 @@ class LinearNPSVOR(DistributedMachine, estimators.LinearNPSVOR):
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
         Seconds, checked after every round; training stops with a usable model and a `ConvergenceWarning`.
-    solver : {"auto", "cocoa", "interior-point"} or solver object, default="auto"
+    solver : {"auto", "cocoa", "linear-interior-point"} or solver object, default="auto"
         A name, or an options object: `CoCoA` for many features, above all sparse ones, `LinearInteriorPoint` for many
         samples of few features, whatever C and the number of workers.
     warm_start : bool, default=False
@@ -202,7 +202,7 @@ class LinearSVC(DistributedMachine, estimators.LinearSVC):
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
         Seconds, checked after every round; training stops with a usable model and a `ConvergenceWarning`.
-    solver : {"auto", "cocoa", "interior-point"} or solver object, default="auto"
+    solver : {"auto", "cocoa", "linear-interior-point"} or solver object, default="auto"
         A name, or an options object: `CoCoA` for many features, above all sparse ones, `LinearInteriorPoint` for many
         samples of few features, whatever C and the number of workers.
     warm_start : bool, default=False
@@ -280,7 +280,7 @@ class LinearSVR(DistributedMachine, estimators.LinearSVR):
         The largest number of passes of every worker over its own rows; -1 for no limit.
     time_limit : float or None, default=None
         Seconds, checked after every round; training stops with a usable model and a `ConvergenceWarning`.
-    solver : {"auto", "cocoa", "interior-point"} or solver object, default="auto"
+    solver : {"auto", "cocoa", "linear-interior-point"} or solver object, default="auto"
         A name, or an options object: `CoCoA` for many features, above all sparse ones, `LinearInteriorPoint` for many
         samples of few features, whatever C and the number of workers.
     warm_start : bool, default=False

@@ -44,7 +44,7 @@ class DistributedMachine(LinearMachine):
     The problem, the parameters and what is left after training are those of the machine of the same name in ordsvm,
     except for these:
 
-    solver : "auto", "cocoa", "interior-point" or their options; n_iter_ counts passes of every worker over its own rows
+    solver : "auto", "cocoa", "linear-interior-point" or their options; n_iter_ counts passes of a worker over its rows
     n_threads : shards a worker, at most; None is one for every thread it has
     time_limit, callback : looked at after every round; the gap of every `Progress` is proved
     warm_start : not possible
@@ -179,8 +179,8 @@ class DistributedMachine(LinearMachine):
         if isinstance(solver, CoCoA):
             return solver if seed is None else replace(solver, seed=seed)
         raise ValueError(
-            f"solver={shortened(self.solver)} is not for distributed rows: give 'auto', 'cocoa', 'interior-point' or "
-            "options such as CoCoA()."
+            f"solver={shortened(self.solver)} is not for distributed rows: give 'auto', 'cocoa', "
+            "'linear-interior-point' or options such as CoCoA()."
         )
 
     def _solver_options(self, rows: LinearRows) -> CoCoA | LinearInteriorPoint:

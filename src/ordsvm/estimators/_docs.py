@@ -140,7 +140,7 @@ LINEAR = (
         `result_.coef_error` = √(2 · result_.gap) of the optimal ones.
     max_iter : int, default=1000
         The largest number of passes over the samples; -1 for no limit.
-    solver : {"auto", "rank-dcd", "interior-point"} or solver object, default="auto"
+    solver : {"auto", "rank-dcd", "linear-interior-point"} or solver object, default="auto"
         A name, or an options object: `RankDCD` for many features, above all sparse ones, `LinearInteriorPoint` for many
         samples of few features, whatever C.
     verbose : bool, default=False
@@ -154,7 +154,7 @@ LINEAR = (
         Draws the order in which samples are visited; None is the seed in the solver's options, the same every time.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where passes over the rows are made in training: "cuda" is a GPU (`pip install "ordsvm[gpu]"`), "cuda:1" the
-        second one, for dense arrays in memory; solver="auto" is "interior-point" then.
+        second one, for dense arrays in memory; solver="auto" is "linear-interior-point" then.
         "auto" is the CPU as yet. Prediction is the CPU's.
     n_iter_ : int
         Passes over the samples.
@@ -180,7 +180,7 @@ NYSTROEM = (
         of 300 and 4√n_samples.
     memory : float, default=1000
         Megabytes for the features of the training samples, of X's type, where n_landmarks is "auto".
-    solver : {"interior-point", "rank-dcd", "auto"} or solver object, default="interior-point"
+    solver : {"linear-interior-point", "rank-dcd", "auto"} or solver object, default="linear-interior-point"
         A name, or an options object: `LinearInteriorPoint` or `RankDCD`.
     max_iter : int, default=1000
         The largest number of passes over the features; -1 for no limit.

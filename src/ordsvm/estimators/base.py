@@ -29,6 +29,7 @@ from ordsvm.estimators.model_findings import RankCounts, warn_of_findings
 from ordsvm.estimators.quiet import QUIET
 from ordsvm.estimators.saturation import Saturation
 from ordsvm.estimators.validation import check_callback, check_max_iter
+from ordsvm.kernels.given import KERNEL_VALUES, values_in_words
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.blas import blas_threads
 from ordsvm.solvers.control import Control
@@ -96,6 +97,9 @@ class Fit:
         validation = getattr(self.task, "validation", None)
         given = None if validation is None else digest(validation.X, validation.codes, validation.weight)
         about = machine_identity(self.machine) | data_identity(self.X, self.task.fingerprint())
+        kernel = getattr(self.machine, "kernel", None)
+        if callable(kernel):
+            about[KERNEL_VALUES] = values_in_words(kernel, self.X)
         return about | {"validation": "none" if given is None else f"samples {given}"}
 
     def recover(self, solution: Any) -> Any:

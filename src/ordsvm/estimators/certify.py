@@ -20,7 +20,7 @@ from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.kernels import Precomputed
 from ordsvm.problem import Certificate
 from ordsvm.result import FitResult
-from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
+from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.linear.losses import certificate, weights
 
 
@@ -144,7 +144,7 @@ def _rounding(X: Any, beta: Floats) -> float:
 def _belong_together(coef: Floats, given: Floats, rounding: float, result: FitResult) -> bool:
     """Whether these are the weights that the dual variables give, or, where a solver keeps weights of its own, whether
     they are as near as its gap says: half the squared distance is a part of that."""
-    if result.solver == LinearInteriorPoint.name:
+    if result.solver.endswith(InteriorPoint.name):  # of linear machines too: older files name theirs so
         return bool(0.5 * np.sum((coef - given) ** 2) <= result.gap + 1e-9 * (1.0 + abs(result.objective)))
     return np.allclose(given, coef, rtol=1e-9, atol=1e-9 * np.abs(given).max(initial=0.0) + rounding)
 

@@ -93,7 +93,7 @@ class LinearMachine(Machine):
     _noun: ClassVar[str] = "rank"  # what a label is called
     _rows_are_samples: ClassVar[bool] = True
     _loss_names: ClassVar[tuple[str, str]] = ("hinge", "squared_hinge")
-    _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd", "interior-point")
+    _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd", "linear-interior-point")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -51,7 +51,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
     {tol}
     {max_iter}
     {time_limit}
-    solver : {"auto", "rank-dcd", "interior-point", "dcd-1", "dcd-2"} or solver object, default="auto"
+    solver : {"auto", "rank-dcd", "linear-interior-point", "dcd-1", "dcd-2"} or solver object, default="auto"
         `RankDCD` for many features, above all sparse ones, `LinearInteriorPoint` for many samples of few features,
         whatever C; "dcd-1" and "dcd-2" are the paper's, `DCD1` and `DCD2`, for loss="hinge". The paper's solvers start
         from 0 whatever warm_start is.
@@ -98,7 +98,7 @@ class LinearNPSVOR(RankScores, LinearMachine):
     (2, 3)
     """
 
-    _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd", "interior-point", "dcd-1", "dcd-2")
+    _solvers: ClassVar[tuple[str, ...]] = ("rank-dcd", "linear-interior-point", "dcd-1", "dcd-2")
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ class NystroemFeatures(LinearMachine):
     projection_: Floats
     approximation_: NystroemError
     _rows_are_samples: ClassVar[bool] = False  # landmarks are drawn among the training samples
-    _solvers: ClassVar[tuple[str, ...]] = ("interior-point", "rank-dcd")
+    _solvers: ClassVar[tuple[str, ...]] = ("linear-interior-point", "rank-dcd")
 
     @property
     def dual_coef_(self) -> Floats:

@@ -19,6 +19,7 @@ from ordsvm.estimators.nystroem_error import NystroemError
 from ordsvm.io.steps import step_classes
 from ordsvm.result import FitResult, Progress
 from ordsvm.solvers.kernel.full_kernel import FullKernelSMO
+from ordsvm.solvers.kernel.interior_point.side_by_side import SideBySide
 from ordsvm.solvers.kernel.together import Together
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
@@ -119,7 +120,7 @@ def record_classes() -> dict[str, type]:
 @cache
 def solver_names() -> tuple[str, ...]:
     """What the result of a fit may name: solvers by name, and those of searches and of clusters."""
-    return (*SOLVERS, *LINEAR_SOLVERS, FullKernelSMO.name, Together.name, CoCoA.name)
+    return (*SOLVERS, *LINEAR_SOLVERS, FullKernelSMO.name, Together.name, SideBySide.name, CoCoA.name)
 
 
 def _native_kernels() -> list[type]:

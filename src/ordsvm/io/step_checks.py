@@ -11,14 +11,32 @@ from sklearn.preprocessing import OneHotEncoder
 # Attributes with a number for every feature; those of imputers may be of any type, or missing.
 BY_FEATURE = ("mean_", "var_", "scale_", "min_", "data_min_", "data_max_", "data_range_", "max_abs_", "center_")
 
+PARTS = {
+    "steps": 2,
+    "transformers": 3,
+    "transformers_": 3,
+}  # of pipelines and ColumnTransformers: a name, and what it is
+
 
 def check_step(step: Any) -> None:
     """Raises where an array has not the length that others give it, or points to a feature that there is not."""
     _check_by_feature(step)
+    for parts, size in PARTS.items():
+        if parts in vars(step):
+            _check_names(parts, vars(step)[parts], size)
     if isinstance(step, CountVectorizer) and "vocabulary_" in vars(step):  # it is fitted
         _check_words(vars(step)["vocabulary_"])
     if isinstance(step, OneHotEncoder) and "categories_" in vars(step):
         _check_categories(step)
+
+
+def _check_names(parts: str, given: Any, size: int) -> None:
+    """Every part of a pipeline or of a ColumnTransformer has a name, a text of its own, by which attributes find it."""
+    if not isinstance(given, list) or not all(isinstance(part, tuple) and len(part) == size for part in given):
+        raise ValueError(f"{parts} is no list of tuples of {size}")
+    names = [part[0] for part in given]
+    if not all(isinstance(name, str) and name and "__" not in name for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"the names in {parts} are not texts that differ")
 
 
 def _check_by_feature(step: Any) -> None:

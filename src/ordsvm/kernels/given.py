@@ -19,6 +19,9 @@ from ordsvm.kernels.base import Kernel
 
 COMPLEX_VALUES = "The callable kernel returned complex numbers: it must return real ones."
 VALUES_NOT_FINITE = "The callable kernel returned NaN or infinity: it must return finite numbers."
+KERNEL_VALUES = "kernel, by its values on some rows,"  # in the identity of a checkpoint
+LOOKED_AT = 8  # rows whose kernel values tell a callable from another
+DIGITS = {True: 3, False: 6}  # decimals of values, of the largest; float32 rounds otherwise elsewhere
 NEGATIVE_SHARE = 1e-5  # of the largest |k(x, x)|, below 0: more than float32 rounds
 
 
@@ -38,6 +41,23 @@ def warn_of_diagonal(diagonal: Floats, numbers: Ints | None = None) -> None:
             UserWarning,
             stacklevel=caller_level(),
         )
+
+
+def values_in_words(kernel: Any, X: Any) -> str:
+    """Return the values of a callable kernel between some rows of X, rounded, as a text.
+
+    They differ between kernels of the same code that read other globals or imports. Rows are taken from all over X,
+    for neighbours may be equal. Where the call fails, as with rows that a pipeline transforms first, the text is empty.
+    """
+    n_rows = X.shape[0]
+    which = np.unique(np.linspace(0, n_rows - 1, min(n_rows, LOOKED_AT)).astype(np.int64))
+    try:
+        values = np.asarray(kernel(X[which], X[which]))
+        largest = float(np.abs(values).max()) or 1.0
+        rounded = np.round(values.astype(np.float64) / largest, DIGITS[values.dtype == np.float32]) + 0.0
+    except Exception:  # of the user's code; training says what is wrong
+        return ""
+    return f"{largest:.{DIGITS[values.dtype == np.float32]}g} {rounded.tolist()}"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
@@ -28,6 +29,7 @@ from ordsvm.estimators.base import Machine, all_or_nothing
 from ordsvm.estimators.folds import Fold
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
 from ordsvm.findings import Finding
+from ordsvm.kernels.given import KERNEL_VALUES, values_in_words
 from ordsvm.metrics import SCORERS, get_scorer
 from ordsvm.metrics.scorers import best_possible
 from ordsvm.model_selection.grids import coarse_grid, fine_grid
@@ -394,7 +396,17 @@ class OrdinalSearchCV(GridSearchCV):
         rows = digest(*(rows for fold in folds for rows in fold))
         cut = {"cv": f"{len(folds)} folds", "folds (give the splitter a random_state)": rows}
         about = {"model": type(self).__name__} | parameters_in_words(self, FREE_TO_CHANGE | {"cv"})
-        return about | cut | data_identity(X, digest(y, sample_weight))
+        rows_of_X = X if sp.issparse(X) else np.asarray(X)
+        values = digest(*(values_in_words(kernel, rows_of_X) for kernel in self._callable_kernels()))
+        return about | cut | data_identity(X, digest(y, sample_weight)) | {KERNEL_VALUES: values}
+
+    def _callable_kernels(self) -> list[Any]:
+        """Return the kernels of the estimator and of the grid that are callables."""
+        grids = [] if isinstance(self.param_grid, str) else list(ParameterGrid(self.param_grid).param_grid)
+        named = [(name, [value]) for name, value in self.estimator.get_params().items()]
+        named += [(name, values) for grid in grids for name, values in grid.items()]
+        kernels = [values for name, values in named if name.rpartition("__")[2] == "kernel"]
+        return [kernel for values in kernels for kernel in values if callable(kernel)]
 
     def _choose_scorers(self) -> dict[str, Scorer]:
         """Scorers by the names they have in the results; the attributes are those of `GridSearchCV`."""

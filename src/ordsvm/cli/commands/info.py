@@ -29,8 +29,7 @@ def info(model: ModelFile, json: Json = False) -> None:
     rows = {
         "file": f"{model} ({os.path.getsize(model):,} bytes)",
         "model": repr(machine),
-        "trained": f"{fitted.about_.get('trained')} by ordsvm {fitted.about_.get('ordsvm')}, on "
-        f"{fitted.about_.get('n_rows'):,} rows of {fitted.about_.get('data')}",
+        "trained": _training(fitted.about_),
         "target": fitted.target or "the first number of every line",
         "labels": " < ".join(f"{label} ({count:,})" for label, count in counts_in_order(fitted).items()),
         "result": f"{result.status}; {result.n_iter:,} steps of {result.solver} in {result.seconds:.2f} s; relative "
@@ -52,6 +51,13 @@ def info(model: ModelFile, json: Json = False) -> None:
         rows["support vectors"] = f"{len(machine.support_):,}"
     rows["columns"] = "\n".join(columns(fitted))
     out.print(facts(rows))
+
+
+def _training(about: dict[str, Any]) -> str:
+    if not about:
+        return "in Python, which records no more"
+    rows = f"{about.get('n_rows'):,} rows of {about.get('data')}"
+    return f"{about.get('trained')} by ordsvm {about.get('ordsvm')}, on {rows}"
 
 
 def columns(model: TableModel) -> list[str]:

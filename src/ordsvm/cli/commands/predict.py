@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import typer
 
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.models import load_model, rows_for, scores_of
-from ordsvm.cli.output import as_json, note, out, print_json
+from ordsvm.cli.output import as_json, can_hold, note, out, print_json
 from ordsvm.data.frames.reading import import_pandas, matching, read
 from ordsvm.evaluation import score_shift
 from ordsvm.files import replacing, require_writable
@@ -45,7 +46,13 @@ def predict(
     frame = predictions(fitted, rows_for(fitted, table.take(numbers)), numbers, coverage)
     note_shift(fitted, frame)
     if output is None:
-        print(as_json(frame.to_dict(orient="records")) if json else frame.to_csv(index=False).rstrip("\n"))
+        text = as_json(frame.to_dict(orient="records")) if json else frame.to_csv(index=False).rstrip("\n")
+        if not can_hold(sys.stdout, text):
+            raise ValueError(
+                f"Standard output is in {sys.stdout.encoding}, which lacks signs of these predictions: give --output "
+                "FILE, or set PYTHONIOENCODING=utf-8."
+            )
+        print(text)
         return
     with replacing(output) as temporary:
         frame.to_csv(temporary, index=False)

@@ -12,7 +12,7 @@ from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.models import evaluation_rows, is_file_of, labels_of, load_model, rows_for, scores_of
 from ordsvm.cli.output import out, print_json
 from ordsvm.data.frames import Table, TableModel, read
-from ordsvm.files import replacing, require_writable
+from ordsvm.files import readable_name, replacing, require_writable
 from ordsvm.report import report_page
 from ordsvm.report.contents import Predictions, Training, predictions_for
 
@@ -37,7 +37,7 @@ def report(
     require_writable(output)
     predictions = None if data is None else _predictions(fitted, data, where, format)
     machine = inner_machine(fitted)
-    title = f"{os.path.basename(model)}: {type(machine).__name__}"
+    title = f"{readable_name(model)}: {type(machine).__name__}"
     page = report_page(fitted, machine, title, predictions, curve_seconds)
     with replacing(output) as temporary:
         temporary.write_text(page, encoding="utf-8")

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordsvm.conventions import linked, read_only
 from ordsvm.data.frames.columns import CategoryColumn, Column, NumberColumn, TextColumn, learn_column, plain_numbers
-from ordsvm.data.frames.reading import TableError
+from ordsvm.data.frames.reading import TableError, with_texts_as_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 MANY = 1000  # features of names; from here on rows are sparse, as they are with text
 
 
-def _require_columns(X: Any) -> None:
+def _named(X: Any) -> Any:
+    """Return a data frame of pandas with texts for names; raise TableError for anything else."""
     if hasattr(X, "columns") and hasattr(X, "to_pandas"):
         raise TableError(f"X is a {type(X).__module__.split('.')[0]} data frame: give one of pandas, X.to_pandas().")
     if not hasattr(X, "columns") or not hasattr(X, "iloc"):
         raise TableError(f"A {type(X).__name__} has no named columns: give a pandas data frame.")
+    return with_texts_as_names(X)
 
 
 def _dense(block: Any) -> Any:
@@ -40,6 +42,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Numbers are standardised, categories become one feature each, named columns of text become TF-IDF of their words.
     Missing numbers are replaced by the median of the column; a missing or unknown category has 0 in all features.
+    Names of columns are texts, as in a file: the columns 0, 1, 2 of ``pd.DataFrame(array)`` are "0", "1", "2", and a
+    CSV file with these names has them too.
 
     Parameters
     ----------
@@ -111,19 +115,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         TableError
-            Where a column is missing, or holds dates, or too many different names.
+            Where a column is missing, or holds dates, or too many different names; where two columns have the same
+            name, or there is no row.
         """
-        _require_columns(X)
-        text = [self.text] if isinstance(self.text, str) else list(self.text)
+        X = _named(X)
+        text = [str(name) for name in ([self.text] if isinstance(self.text, str) else self.text)]
         missing = [name for name in text if name not in X.columns]
         if missing:
-            raise TableError(f"There is no column {missing[0]!r}: the columns are {', '.join(map(str, X.columns))}.")
+            raise TableError(f"There is no column {missing[0]!r}: the columns are {', '.join(X.columns)}.")
         if not len(X.columns):
             raise TableError("There is no column to learn from: keep one at least.")
+        if not len(X):
+            raise TableError("X has no rows to learn from: give one at least.")
         plain, values = plain_numbers(X, [name for name in X.columns if name not in text])
-        learned = dict(zip(plain, NumberColumn.learn_all([str(name) for name in plain], values), strict=True))
+        learned = dict(zip(plain, NumberColumn.learn_all(plain, values), strict=True))
         self.columns_ = tuple(
-            learned[name] if name in learned else learn_column(str(name), X[name], name in text) for name in X.columns
+            learned[name] if name in learned else learn_column(name, X[name], name in text) for name in X.columns
         )
         n_names = sum(len(column.values) for column in self.columns_ if isinstance(column, CategoryColumn))
         self.sparse_ = n_names >= MANY or any(isinstance(column, TextColumn) for column in self.columns_)
@@ -150,7 +157,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Where a column is missing, or a cell of a column of numbers is none.
         """
         check_is_fitted(self)
-        _require_columns(X)
+        X = _named(X)
         missing = [column.name for column in self.columns_ if column.name not in X.columns]
         if missing:
             raise TableError(

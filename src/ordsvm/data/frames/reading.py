@@ -7,7 +7,6 @@ import io
 import lzma
 import os
 import shutil
-import tempfile
 import warnings
 import zipfile
 import zlib
@@ -21,7 +20,9 @@ from numpy.typing import NDArray
 
 from ordsvm._typing import Floats, Ints
 from ordsvm.checks import caller_level, shortened
+from ordsvm.data.store_files import TemporaryFolder
 from ordsvm.data.svmlight import OPENERS, svmlight_pieces
+from ordsvm.files import readable_name
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 FORMATS = {
@@ -53,7 +54,7 @@ class Table:
     labels : ndarray of shape (n_rows,) or None
         The labels of an svmlight file; None for files with named columns.
     name : str
-        The name of the file without its folder.
+        The name of the file without its folder; bytes that are not UTF-8 are escapes, as in "caf\\xe9.csv".
     fingerprint : str
         SHA-256 of the file.
     queries : ndarray of shape (n_rows,) or None, default=None
@@ -150,13 +151,13 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Table:
         raise TableError(f"{name!r} can't be read: {_line(error)}.") from None
     if rows.shape[0] == 0:
         raise TableError(f"{name!r} has no rows: give a file with data.")
-    return Table(rows, labels, Path(path).name, _fingerprint(path), queries)
+    return Table(rows, labels, readable_name(path), _fingerprint(path), queries)
 
 
 def _from_pipe(path: str | os.PathLike[str], kind: str) -> Table:
     """What can be read once only, such as a pipe, is copied to a file first."""
-    with tempfile.TemporaryDirectory(prefix="ordsvm-") as folder:
-        copy = Path(folder) / Path(path).name
+    with TemporaryFolder("ordsvm-") as folder:
+        copy = folder / Path(path).name
         with open(path, "rb") as source, copy.open("wb") as sink:
             shutil.copyfileobj(source, sink)
         try:
@@ -193,7 +194,7 @@ def _frame(path: str | os.PathLike[str], kind: str) -> Any:
         raise TableError(f"{name!r} can't be read: {_line(error)}.") from None
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError, ValueError) as error:
         raise TableError(f"{name!r} is not a readable {kind} file: {_line(error)}; correct it there.") from None
-    frame.columns = [str(column) for column in frame.columns]
+    frame = with_texts_as_names(frame, repr(name))
     _warn_of_decimal_commas(frame, Path(path).name)
     return frame
 
@@ -249,6 +250,22 @@ def _svmlight(path: str | os.PathLike[str]) -> tuple[Any, Floats, Ints | None]:
             "none."
         )
     return rows, labels, queries if len(queries) else None
+
+
+def with_texts_as_names(frame: Any, given: str = "X") -> Any:
+    """Return the data frame with texts for the names of its columns, as files have them: 0 is "0".
+
+    Raises TableError where two columns have the same text for a name.
+    """
+    names = frame.columns.tolist()
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise TableError(
+            f"{given} has {texts.count(twice)} columns of the name {twice!r}: names are compared as texts; "
+            "give every column a name of its own."
+        )
+    return frame if texts == names else frame.set_axis(texts, axis=1)
 
 
 def column(table: Table, name: str) -> Any:

@@ -1,7 +1,8 @@
 """Digests of rows, by which a model knows those that it was trained on in whatever file they come.
 
-Rows of the same features and label have the same digest, and as many of them count as known as were trained on. Where
-many rows are alike, as those of a few categories are, other rows have the same digests too, and none counts as known.
+Rows of the same features and label have the same digest: all that equal a row of the training count as known, copies
+of it too. Where many rows of the training are alike, as those of a few categories are, new rows equal them by chance,
+and which rows are known cannot be told.
 """
 
 from __future__ import annotations
@@ -31,16 +32,10 @@ def row_digests(features: Any, codes: Ints) -> Digests:
 
 
 def known_rows(digests: Digests, trained: Digests) -> Flags | None:
-    """Which rows are those of these sorted digests; None where that cannot be told."""
-    order = np.argsort(digests, kind="stable")
-    ordered = digests[order]
-    before = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)  # rows of the same digest
-    counts = np.searchsorted(trained, ordered, side="right") - np.searchsorted(trained, ordered)
-    found = np.zeros(len(digests), dtype=bool)
-    found[order] = before < counts
-    if np.count_nonzero(found) < LEAST_FOUND * len(trained):
+    """Return which rows equal a row of the training, by these digests of it; None where that says nothing."""
+    if np.count_nonzero(np.isin(trained, digests)) < LEAST_FOUND * len(trained):
         return np.zeros(len(digests), dtype=bool)
-    return found if len(np.unique(trained)) >= LEAST_UNIQUE * len(trained) else None
+    return np.isin(digests, trained) if len(np.unique(trained)) >= LEAST_UNIQUE * len(trained) else None
 
 
 def _digests(features: Any, codes: Ints) -> Digests:

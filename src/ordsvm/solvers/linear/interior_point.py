@@ -75,7 +75,7 @@ class LinearInteriorPoint:
     Attributes
     ----------
     name : str
-        "interior-point", for the `solver` parameter of an estimator.
+        "linear-interior-point", for the `solver` parameter of an estimator.
 
     See Also
     --------
@@ -107,7 +107,7 @@ class LinearInteriorPoint:
 
     device: str = "cpu"
 
-    name: ClassVar[str] = "interior-point"
+    name: ClassVar[str] = "linear-interior-point"
 
     def __post_init__(self) -> None:
         if self.device != "cpu":

@@ -51,7 +51,7 @@ class SideBySide:
 
     device: str = "cpu"
 
-    name: ClassVar[str] = "interior-point"
+    name: ClassVar[str] = "side-by-side"
     accepts: ClassVar[frozenset[Treatment]] = TREATMENTS
 
 

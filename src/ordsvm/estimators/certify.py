@@ -113,7 +113,8 @@ def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
     _check_support(model, X, beta, task.order)
     scores, off = _scores(model, model._samples(X, task.order), beta)
     rounding = off * np.abs(beta).sum(axis=0)
-    columns = zip(task.problems, alphas, scores.T, rounding, model._model_thresholds(), strict=True)
+    thresholds = [task.origin + b for b in model._model_thresholds()]
+    columns = zip(task.problems, alphas, scores.T, rounding, thresholds, strict=True)
     proofs = [problem.certificate(*proof) for problem, *proof in columns]
     own = zip(task.problems, alphas, proofs, rounding * np.abs(beta).sum(axis=0), strict=True)
     if any(problem.negative_norm(alpha, proof.dual) > error for problem, alpha, proof, error in own):

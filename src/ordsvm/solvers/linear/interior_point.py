@@ -18,6 +18,7 @@ Cost      an iteration: n d² / 2 products for every weight vector, on all cores
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -125,12 +126,13 @@ class FeatureNewton:
         started: float,
         core: _core.FeatureSystem | None = None,
         device: str = "cpu",
+        most_steps: float = math.inf,
     ) -> None:
         self.source, self.task, self.control = rows.source, task, control
         self.norms, self.X = rows.norms, rows.X if self._may_need_refinement(rows) else None
         self._refined: Refined | None = None
         self.recorder = Recorder(LinearInteriorPoint(device), control, self._line, started)
-        self.n_iter = 0
+        self.n_iter, self.most_steps = 0, most_steps
         self._one = int(task.appends_one)
         self.n_weights = self.source.n_features + self._one
         self.core = feature_core(task, self.source.n_features, control.n_threads) if core is None else core
@@ -200,7 +202,8 @@ class FeatureNewton:
         proof = self._certificate()
         if proof.relative_gap <= self.control.tol or self.recorder.out_of_time():
             return True
-        if 0 <= self.control.max_iter <= self.n_iter:
+        is_spent = getattr(self.core, "spent", 0.0) >= self.most_steps
+        if is_spent or 0 <= self.control.max_iter <= self.n_iter:
             self.recorder.status = "max_iter"
             return True
         if self.recorder.look_is_due(self.n_iter) and self.recorder.look(proof, self._counts()):
@@ -310,8 +313,12 @@ def solve_by_features(
     biases: Floats,
     near: Neighbour | None = None,
     device: str = "cpu",
+    most_steps: float = math.inf,
 ) -> LinearSolution:
-    """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
+    """Solve the problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near.
+
+    most_steps: of conjugate gradients, after which the status is "max_iter".
+    """
     device = device if device == "cpu" else usable_device(device)
     started, core = time.perf_counter(), None
     if device != "cpu":
@@ -323,7 +330,7 @@ def solve_by_features(
             raise no_memory(library, task) from error
     if rows.source.n_features + int(task.appends_one) >= WIDE and isinstance(rows.source, RowsInMemory):
         core = wide_core(rows.source.X, task, control)
-    return FeatureNewton(rows, task, control, started, core).run(biases, near)
+    return FeatureNewton(rows, task, control, started, core, most_steps=most_steps).run(biases, near)
 
 
 def wide_core(X: Any, task: FeatureTask, control: Control) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -103,9 +104,10 @@ def _solve(
     source, norms = _source_and_norms(X, control.n_threads)
     samples = SampleColumns(task.labels, norms, source.n_features, task.weight, task.targets)
 
-    def by_features(control: Control) -> LinearSolution:
+    def by_features(control: Control, most_steps: float = math.inf) -> LinearSolution:
         device = solver.device if isinstance(solver, LinearInteriorPoint) else "cpu"
-        return solve_by_features(FeatureRows(source, norms, X), task, control, start_of(task), near, device)
+        rows = FeatureRows(source, norms, X)
+        return solve_by_features(rows, task, control, start_of(task), near, device, most_steps)
 
     if isinstance(solver, LinearInteriorPoint):
         return by_features(control)

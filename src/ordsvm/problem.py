@@ -239,13 +239,13 @@ class Problem:
         )
 
     def rounding_of_margins(self, alpha: Floats, b: Floats) -> float:
-        """The most by which a gap changes where s (f − b) − o is off by half a unit in the last place of b and of o.
+        """The most by which a gap changes where s (f − b) − o is off by half a unit in the last place of b.
 
-        Both are far larger than the differences where targets of a regression are far from 0.
+        That is more than the rounding of a score where targets of a regression are far from 0. The difference from an
+        offset is exact where it matters, near 0.
         """
-        h = self.hinges
-        sizes = np.abs(b)[h.threshold] + np.abs(h.offset)
-        return 0.5 * sys.float_info.epsilon * _dot(h.cap + alpha, sizes)
+        sizes = np.abs(b)[self.hinges.threshold]
+        return 0.5 * sys.float_info.epsilon * _dot(self.hinges.cap + alpha, sizes)
 
     def error_of_gap(self, alpha: Floats, error: Floats) -> float:
         """The most by which a gap changes where the score of sample i changes by error[i]."""

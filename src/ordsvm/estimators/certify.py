@@ -14,15 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples, SampleWeight
 from ordsvm.checks import caller_level
-from ordsvm.estimators.base import NO_PROOF
+from ordsvm.data.rows import RowsInMemory
+from ordsvm.estimators.base import NO_PROOF, Fit
 from ordsvm.estimators.kernel import KernelMachine, KernelTask
-from ordsvm.estimators.linear import LinearMachine, LinearTask
+from ordsvm.estimators.linear import LinearMachine, feature_task
 from ordsvm.kernels import Precomputed
 from ordsvm.linear_problem import ThresholdTable
 from ordsvm.problem import Certificate
 from ordsvm.result import FitResult
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.losses import certificate, weights
+from ordsvm.solvers.linear.rounding import with_rounding
+from ordsvm.solvers.linear.solve import squared_norms
+from ordsvm.solvers.solution import DualVariables
 
 
 def certify(
@@ -59,8 +63,7 @@ def certify(
     -----
     Only α is the solver's: the hinges come from the labels, α is made feasible should it not be, the scores come from
     the kernel's formula in NumPy, in float64 for every sample, not from the core, and the objective is that of the
-    model's own thresholds. The gap of a machine with a kernel includes an estimate of float64's rounding
-    (docs/rounding.md); that of a linear machine does not, which tells where C ‖x‖² is large.
+    model's own thresholds. The gap includes an estimate of float64's rounding, that of the solvers (docs/rounding.md).
     It bounds the distance from the optimum if the kernel is positive semidefinite: with others a small gap is no proof.
     There is a `ConvergenceWarning` where α itself shows that the kernel is not; nothing else of that is checked.
 
@@ -88,7 +91,7 @@ def certify(
             "sample_weight of its fit, and do not change its parameters in between."
         )
     is_linear = isinstance(model, LinearMachine)
-    return _linear(model, fit.X, fit.task) if is_linear else _with_kernel(model, fit.X, fit.task)
+    return _linear(model, fit) if is_linear else _with_kernel(model, fit.X, fit.task)
 
 
 def _machine_inside(model: Any) -> str:
@@ -122,7 +125,8 @@ def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
     return _total(proofs)
 
 
-def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
+def _linear(model: LinearMachine, fit: Fit) -> Certificate:
+    X, task = fit.X, fit.task
     loss = model._losses_of(task)
     beta = np.clip(model._beta.array(), *loss.bounds())
     thresholds = isinstance(task.table, ThresholdTable)
@@ -133,7 +137,9 @@ def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
             "on, row by row, and an unchanged model."
         )
     own = np.atleast_2d(model.coef_).T
-    return certificate(X, beta, loss, thresholds, bool(model.fit_intercept), model._biases(), own)
+    proof = certificate(X, beta, loss, thresholds, bool(model.fit_intercept), model._biases(), own)
+    norms = squared_norms(RowsInMemory(X), n_threads=1)
+    return with_rounding(proof, feature_task(fit), norms, DualVariables([beta]), own)
 
 
 def _rounding(X: Any, beta: Floats) -> float:

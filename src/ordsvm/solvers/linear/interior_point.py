@@ -38,17 +38,10 @@ from ordsvm.solvers.linear.device_hinges import no_memory
 from ordsvm.solvers.linear.device_system import system_on
 from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
 from ordsvm.solvers.linear.feature_system import Point, System
-from ordsvm.solvers.linear.feature_task import (
-    NEGLIGIBLE,
-    NOTHING,
-    ROUNDINGS,
-    FeatureRows,
-    FeatureTask,
-    feature_core,
-    rounding_of_losses,
-)
+from ordsvm.solvers.linear.feature_task import NOTHING, FeatureRows, FeatureTask, feature_core
 from ordsvm.solvers.linear.losses import losses
 from ordsvm.solvers.linear.neighbour import Neighbour
+from ordsvm.solvers.linear.rounding import with_rounding
 from ordsvm.solvers.linear.wide_system import WIDE, WideRows, WideSystem
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
@@ -283,20 +276,8 @@ class FeatureNewton:
         return beta
 
     def _with_rounding(self, proof: Certificate, variables: DualVariables, coef: Floats) -> Certificate:
-        """With the rounding of β, and of the sum w = Σβx, that the dual has by way of ½‖w‖², and with that of scores in
-        the losses: the smaller gap is not claimed. It shows where C ‖x‖² is above 1e16, which rows without norms have
-        to stay below, and where C is large and the losses are near 0."""
-        if self.norms is None or not np.isfinite(proof.gap):
-            return proof
-        proof = replace(proof, gap=max(0.0, proof.gap))  # below 0 is rounding
-        terms = np.sqrt(float(_sums_of_sizes(variables) ** 2 @ self.norms))
-        shift = ROUNDINGS * np.finfo(float).eps * terms
-        longest = float(np.sqrt(np.sum(coef**2)) + np.sqrt(2.0 * proof.gap))  # of Σβx
-        error = float(shift * (longest + 0.5 * shift))
-        error += rounding_of_losses(self.task, self.norms, coef, proof.thresholds)
-        if error <= NEGLIGIBLE * max(proof.gap, self.control.tol * proof.primal):
-            return proof
-        return replace(proof, dual=proof.dual - error, gap=proof.gap + error)
+        """Return the proof with rounding in its gap; as it is for rows without norms, which stay below 1e15."""
+        return proof if self.norms is None else with_rounding(proof, self.task, self.norms, variables, coef)
 
 
 class _Unhurried:
@@ -337,12 +318,3 @@ def wide_core(X: Any, task: FeatureTask, control: Control) -> Any:
     """A system that takes the place of the core's."""
     core = feature_core(replace(task, intercept=False), 0, control.n_threads)
     return WideSystem(WideRows(X, task.appends_one), core, task.caps(), task.has_thresholds)
-
-
-def _sums_of_sizes(variables: DualVariables) -> Floats:
-    """Σ|β| of every sample, without a copy of β."""
-    sums = np.zeros(variables.shape[0])
-    for part in variables.parts:
-        for column in part.T:
-            sums += np.abs(column)
-    return sums

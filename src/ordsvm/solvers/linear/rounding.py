@@ -3,7 +3,7 @@
     losses   a score w·x + b is off by ROUNDINGS · ε · (‖x‖ ‖w‖ + |b|), and the gap by that times the slope of the loss:
              C, or 2|β| where losses are squared
     sums     of the losses and of offsets times β, by ROUNDINGS · ε of these
-    weights  Σβx is off by s = ROUNDINGS · ε · √Σ β²‖x‖², and ½‖Σβx‖² by s ‖w‖ + ½s²
+    weights  Σβx is off by s = ROUNDINGS · ε · √Σ β²‖x‖², and ½‖Σβx‖² by s ‖w‖ + ½s²; so are Σβ and ½(Σβ)²
 
 Roundings are taken to cancel as random numbers do. The distance of a score from its offset is exact near 0, where it
 matters.
@@ -45,8 +45,9 @@ def rounding_of_gap(
     sizes, lengths = _sums_of_sizes(variables), np.sqrt(norms, dtype=np.float64)
     squares = np.einsum("ij,ij->j", coef, coef, dtype=np.float64)  # without a copy of the weights
     biases = np.abs(proof.thresholds)
-    shift = unit * float(np.linalg.norm(sizes * np.hypot(lengths, 1.0)))  # of Σβx and Σβ
-    longest = float(np.sqrt(squares.sum() + biases @ biases) + np.sqrt(2.0 * proof.gap))  # these two
+    apart = float(np.sqrt(2.0 * proof.gap))  # at most, Σβx and w
+    of_weights = _of_half_square(unit * float(np.linalg.norm(sizes * lengths)), float(np.sqrt(squares.sum())) + apart)
+    of_biases = _of_half_square(unit * float(np.linalg.norm(sizes)), float(np.linalg.norm(biases)) + apart)
     if task.squared:
         of_losses = 2.0 * float(sizes @ (lengths * np.sqrt(squares.max(initial=0.0)) + biases.max(initial=0.0)))
     else:
@@ -54,12 +55,14 @@ def rounding_of_gap(
         by_length = np.bincount(task.labels, lengths if task.weight is None else lengths * task.weight, len(caps))
         by_weight = np.bincount(task.labels, task.weight, len(caps))
         of_losses = float(np.sum(by_length @ caps * np.sqrt(squares)) + np.sum(by_weight @ caps * biases))
-    of_sums = (
-        abs(proof.primal)
-        + abs(proof.dual)
-        + float(sizes.sum() if task.targets is None else sizes @ np.abs(task.targets))
-    )
-    return unit * (of_losses + of_sums) + shift * (longest + 0.5 * shift)
+    of_offsets = float(sizes.sum() if task.targets is None else sizes @ np.abs(task.targets))
+    of_sums = abs(proof.primal) + abs(proof.dual) + of_offsets
+    return unit * (of_losses + of_sums) + of_weights + of_biases
+
+
+def _of_half_square(shift: float, length: float) -> float:
+    """Return how far ½‖v‖² is off for a vector of this length that is off by `shift`."""
+    return shift * (length + 0.5 * shift)
 
 
 def caps_of_labels(table: LaneTable | ThresholdTable) -> Floats:

@@ -5,23 +5,29 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from benchmarks.campaign.answers import train
 from benchmarks.campaign.cases import draw
 from ordsvm import SVR, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, certify
+from ordsvm.data.rows import RowsInMemory
 from ordsvm.formulations.linear import svor
 from ordsvm.result import FitResult
 from ordsvm.solvers import Control
 from ordsvm.solvers.auto import LEAST_PASSES, LinearRows, Work, most_passes
 from ordsvm.solvers.blas import MANY_ROWS, threads_for
 from ordsvm.solvers.linear.dual_refinement import refined
+from ordsvm.solvers.linear.feature_task import FeatureRows, FeatureTask
+from ordsvm.solvers.linear.interior_point import FeatureNewton, wide_core
 from ordsvm.solvers.linear.last_resort import Ways, solve_with_last_resort
 from ordsvm.solvers.linear.losses import losses, weights
 from ordsvm.solvers.linear.rank_dcd import RankDCD
-from ordsvm.solvers.linear.solve import solve_linear
+from ordsvm.solvers.linear.solve import solve_linear, squared_norms
+from ordsvm.solvers.linear.wide_system import MOST_STEPS
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 from tests.cases import random_data
 from tests.linear_cases import both_losses, data, every_machine, loss_name
+from tests.linear_truth import true_gap
 
 
 def unscaled(model, n=60, seed=3):
@@ -91,20 +97,82 @@ def test_what_is_slow_in_both_ways_goes_on_as_it_began():
         calls.append((control.max_iter, None if start is None else float(start[0][0, 0])))
         return found("max_iter", 0.5, control.max_iter) if len(calls) == 1 else found("converged", 1e-4, 40)
 
-    ways = Ways(descend, lambda control: found("precision", 0.7, 20))
+    ways = Ways(descend, lambda *_: found("precision", 0.7, 20))
     solution = solve_with_last_resort(ways, Control(max_iter=500), None, 300, 0.0)
     assert calls == [(300, None), (180, 0.5)]
     assert (solution.result.status, solution.result.n_iter) == ("converged", 360)
 
 
+def test_both_have_growing_shares_by_turns():
+    """Neither solver goes on for ever while the other one would end."""
+    passes, steps = [], []
+
+    def descend(control, start, began):
+        passes.append(control.max_iter)
+        return found("max_iter", 0.5, control.max_iter) if len(passes) < 3 else found("converged", 1e-4, 7)
+
+    def by_features(control, most_steps):
+        steps.append(most_steps)
+        return found("max_iter", 0.7, 20)
+
+    solution = solve_with_last_resort(Ways(descend, by_features), Control(max_iter=-1), None, 300, 0.0)
+    assert passes == [300, 1200, 4800]
+    assert steps == [1200.0, 4800.0]
+    assert (solution.result.status, solution.result.n_iter) == ("converged", 300 + 20 + 1200 + 20 + 7)
+
+
+def test_shares_keep_within_max_iter():
+    """The last share of the interior-point method is larger, as the descent has no full one after it."""
+    steps = []
+
+    def by_features(control, most_steps):
+        steps.append(most_steps)
+        return found("max_iter", 0.7, 20)
+
+    ways = Ways(lambda control, *_: found("max_iter", 0.5, control.max_iter), by_features)
+    result = solve_with_last_resort(ways, Control(max_iter=1000), None, 300, 0.0).result
+    assert (result.status, result.n_iter, steps) == ("max_iter", 1000, [4800.0])
+
+
+def text(n: int, d: int, seed: int):
+    """Rows of few words, most of them rare, with ranks that are mostly noise."""
+    rng = np.random.default_rng(seed)
+    shares = 1.0 / np.arange(1, d + 1)
+    words = [rng.choice(d, size=rng.integers(2, 30), p=shares / shares.sum()) for _ in range(n)]
+    rows = np.repeat(np.arange(n), [len(own) for own in words])
+    X = sp.csr_array((np.ones(len(rows)), (rows, np.concatenate(words))), shape=(n, d))
+    X.sum_duplicates()
+    X = sp.csr_array(sp.diags_array(1.0 / np.sqrt(X.power(2).sum(axis=1))) @ X)
+    score = X @ rng.normal(size=d)
+    return X, np.digitize(score / score.std() + 2.0 * rng.normal(size=n), [-1.5, 0.0, 1.5])
+
+
+@pytest.mark.parametrize("C", [10.0, 1000.0])
+def test_on_text_the_last_resort_takes_no_more_work_than_its_share(C):
+    """Conjugate gradients and what is formed in their place, in steps, as many as the passes before allow for."""
+    X, y = text(200, 1600, seed=1)
+    spent, control = [], Control(tol=1e-6, max_iter=-1)
+    for most_steps in (10.0, 30.0, 100.0):
+        task = FeatureTask(svor(4, C), y.astype(np.int32))
+        rows = FeatureRows(RowsInMemory(X), squared_norms(RowsInMemory(X), 1), X)
+        core = wide_core(X, task, control)
+        method = FeatureNewton(rows, task, control, 0.0, core, most_steps=most_steps)
+        solution = method.run(np.zeros(3))
+        spent.append(core.spent)
+        assert solution.result.status == ("converged" if core.spent < most_steps else "max_iter")
+        assert core.spent <= most_steps + MOST_STEPS
+        assert np.isfinite(solution.result.gap)
+    assert spent == sorted(spent)
+
+
 @pytest.mark.parametrize("status", ["callback", "time_limit", "converged"])
 def test_what_a_limit_or_a_callback_ends_has_ended(status):
-    ways = Ways(lambda *_: found(status, 0.5, 10), lambda control: pytest.fail("goes on"))
+    ways = Ways(lambda *_: found(status, 0.5, 10), lambda *_: pytest.fail("goes on"))
     assert solve_with_last_resort(ways, Control(), None, 300, 0.0).result.status == status
 
 
 def test_the_better_model_is_kept():
-    ways = Ways(lambda *_: found("precision", 0.2, 10), lambda control: found("precision", 0.9, 5))
+    ways = Ways(lambda *_: found("precision", 0.2, 10), lambda *_: found("precision", 0.9, 5))
     solution = solve_with_last_resort(ways, Control(), None, 300, 0.0)
     assert (solution.result.gap, solution.result.status, solution.result.n_iter) == (0.2, "precision", 15)
 
@@ -151,7 +219,9 @@ def test_the_gap_allows_for_rounding(seed, largest):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = LinearSVOR(C=1e4, solver="linear-interior-point", tol=1e-2).fit(X, y)
-    assert certify(fitted, X, y).gap <= fitted.result_.gap * (1 + 1e-9)
+    gap = true_gap(fitted, X, y)
+    assert gap <= fitted.result_.gap
+    assert gap <= certify(fitted, X, y).gap
 
 
 def test_sums_that_cancel_are_no_objective():

@@ -105,6 +105,10 @@ class Certificate:
     thresholds: Floats
     dual_thresholds: Floats | None = None
 
+    def __post_init__(self) -> None:
+        if self.gap < 0.0:  # by rounding: both objectives bound the same optimum
+            object.__setattr__(self, "gap", 0.0)
+
     @property
     def relative_gap(self) -> float:
         """The gap as a share of the objective; 0 where both objectives are 0."""
@@ -215,8 +219,8 @@ class Problem:
         """Everything that α proves, given f = Kβ up to `rounding`, for thresholds b or else the best ones.
 
         α is assumed feasible: see `repair`. An error of `rounding` in a score changes the gap by at most (cap + α)
-        times that for each of its hinges, and the smaller gap is not claimed. Scores that are off by more than that:
-        see `allowing_for`.
+        times that for each of its hinges, and the smaller gap is not claimed; so does that of `rounding_of_margins`.
+        Scores that are off by more than that: see `allowing_for`.
         """
         level, parts = self._level(score), self._parts()
         b = self._best_thresholds(level, parts) if b is None else b
@@ -224,7 +228,7 @@ class Problem:
         primal, dual = self._primal(square_norm, slope, b), self._dual(alpha, square_norm, gamma)
         if self.treatment is Treatment.ORDERED and np.any(np.diff(b) < 0):
             primal = np.inf  # not allowed
-        error = rounding * float((self.hinges.cap + alpha).sum())
+        error = rounding * float((self.hinges.cap + alpha).sum()) + self.rounding_of_margins(alpha, b)
         return Certificate(
             primal=primal,
             dual=dual,
@@ -233,6 +237,15 @@ class Problem:
             thresholds=b,
             dual_thresholds=-gamma if self.treatment is Treatment.PENALIZED else None,
         )
+
+    def rounding_of_margins(self, alpha: Floats, b: Floats) -> float:
+        """The most by which a gap changes where s (f − b) − o is off by half a unit in the last place of b.
+
+        That is more than the rounding of a score where targets of a regression are far from 0. The difference from an
+        offset is exact where it matters, near 0.
+        """
+        sizes = np.abs(b)[self.hinges.threshold]
+        return 0.5 * sys.float_info.epsilon * _dot(self.hinges.cap + alpha, sizes)
 
     def error_of_gap(self, alpha: Floats, error: Floats) -> float:
         """The most by which a gap changes where the score of sample i changes by error[i]."""

@@ -14,14 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples, SampleWeight
 from ordsvm.checks import caller_level
-from ordsvm.estimators.base import NO_PROOF
+from ordsvm.data.rows import RowsInMemory
+from ordsvm.estimators.base import NO_PROOF, Fit
 from ordsvm.estimators.kernel import KernelMachine, KernelTask
-from ordsvm.estimators.linear import LinearMachine, LinearTask
+from ordsvm.estimators.linear import LinearMachine, feature_task
 from ordsvm.kernels import Precomputed
 from ordsvm.problem import Certificate
 from ordsvm.result import FitResult
 from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.linear.losses import certificate, weights
+from ordsvm.solvers.linear.rounding import with_rounding
+from ordsvm.solvers.linear.solve import squared_norms
+from ordsvm.solvers.solution import DualVariables
 
 
 def certify(
@@ -58,8 +62,7 @@ def certify(
     -----
     Only α is the solver's: the hinges come from the labels, α is made feasible should it not be, the scores come from
     the kernel's formula in NumPy, in float64 for every sample, not from the core, and the objective is that of the
-    model's own thresholds. The gap of a machine with a kernel includes an estimate of float64's rounding
-    (docs/rounding.md); that of a linear machine does not, which tells where C ‖x‖² is large.
+    model's own thresholds. The gap includes an estimate of float64's rounding, that of the solvers (docs/rounding.md).
     It bounds the distance from the optimum if the kernel is positive semidefinite: with others a small gap is no proof.
     There is a `ConvergenceWarning` where α itself shows that the kernel is not; nothing else of that is checked.
 
@@ -87,7 +90,7 @@ def certify(
             "sample_weight of its fit, and do not change its parameters in between."
         )
     is_linear = isinstance(model, LinearMachine)
-    return _linear(model, fit.X, fit.task) if is_linear else _with_kernel(model, fit.X, fit.task)
+    return _linear(model, fit) if is_linear else _with_kernel(model, fit.X, fit.task)
 
 
 def _machine_inside(model: Any) -> str:
@@ -112,7 +115,8 @@ def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
     _check_support(model, X, beta, task.order)
     scores, off = _scores(model, model._samples(X, task.order), beta)
     rounding = off * np.abs(beta).sum(axis=0)
-    columns = zip(task.problems, alphas, scores.T, rounding, model._model_thresholds(), strict=True)
+    thresholds = [task.origin + b for b in model._model_thresholds()]
+    columns = zip(task.problems, alphas, scores.T, rounding, thresholds, strict=True)
     proofs = [problem.certificate(*proof) for problem, *proof in columns]
     own = zip(task.problems, alphas, proofs, rounding * np.abs(beta).sum(axis=0), strict=True)
     if any(problem.negative_norm(alpha, proof.dual) > error for problem, alpha, proof, error in own):
@@ -120,7 +124,8 @@ def _with_kernel(model: KernelMachine, X: Any, task: KernelTask) -> Certificate:
     return _total(proofs)
 
 
-def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
+def _linear(model: LinearMachine, fit: Fit) -> Certificate:
+    X, task = fit.X, fit.task
     loss = model._losses_of(task)
     beta = np.clip(model._beta.array(), *loss.bounds())
     thresholds = task.table.shared
@@ -131,7 +136,9 @@ def _linear(model: LinearMachine, X: Any, task: LinearTask) -> Certificate:
             "on, row by row, and an unchanged model."
         )
     own = np.atleast_2d(model.coef_).T
-    return certificate(X, beta, loss, thresholds, bool(model.fit_intercept), model._biases(), own)
+    proof = certificate(X, beta, loss, thresholds, bool(model.fit_intercept), model._biases(), own)
+    norms = squared_norms(RowsInMemory(X), n_threads=1)
+    return with_rounding(proof, feature_task(fit), norms, DualVariables([beta]), own)
 
 
 def _rounding(X: Any, beta: Floats) -> float:

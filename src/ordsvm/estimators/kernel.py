@@ -66,7 +66,8 @@ class KernelTask:
 
     classes: the labels that the problems are about, for classifiers. validation: samples whose errors are followed.
     ranks: of the samples in their order, for threshold models; only RankDCD reads them, for which samples of a rank
-    have the same hinges, of offset 1, but for C.
+    have the same hinges, of offset 1, but for C. origin: a number that was subtracted from the targets of a regression
+    with a free intercept, which is origin − b; offsets: those before that, for the fingerprint.
     """
 
     problems: Sequence[Problem]
@@ -74,6 +75,8 @@ class KernelTask:
     classes: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     validation: Validation | None = None
     ranks: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    origin: float = 0.0
+    offsets: Floats | None = None
 
     def times_C(self, factor: float) -> KernelTask:
         """The same with a C that is so many times as large."""
@@ -93,6 +96,8 @@ class KernelTask:
     def _fingerprint(self) -> str:
         """Computed once, as a search recovers many solutions of one task."""
         tables = [problem.hinges for problem in self.problems]
+        if self.offsets is not None:
+            tables = [replace(tables[0], offset=self.offsets)]
         columns = [column for h in tables for column in (h.sample, h.threshold, h.sign, h.offset, h.cap)]
         return fingerprint(self.order, *columns)
 

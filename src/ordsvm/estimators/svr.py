@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
 from ordsvm.estimators.validation import check_same_length, check_sample_weight, check_targets, weighted_C
 from ordsvm.kernels.kernels import KernelLike
+from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.result import Callback
 from ordsvm.solvers.registry import SolverLike
+from ordsvm.solvers.solution import Solution
 
 
 @documented(KERNEL)
@@ -156,9 +159,39 @@ class SVR(RegressorMixin, InterceptMachine):
     def _formulate(self, X: Any, target: Floats, sample_weight: Any) -> KernelTask:
         check_same_length(X, target)
         C = weighted_C(self.C, check_sample_weight(sample_weight, len(target), in_need="some samples"))
-        problem = formulations.svr(target, float(self.epsilon), C, self._treatment())
-        return KernelTask([problem], np.arange(len(target)))
+        epsilon, order = float(self.epsilon), np.arange(len(target))
+        problem = formulations.svr(target, epsilon, C, self._treatment())
+        if problem.treatment is not Treatment.FREE:
+            return KernelTask([problem], order)
+        origin = _middle(target[C > 0])
+        moved = formulations.svr(target - origin, epsilon, C, Treatment.FREE)
+        return KernelTask([moved], order, origin=origin, offsets=problem.hinges.offset)
 
     def _recover(self, fit: Fit, solution: Trained) -> None:
-        super()._recover(fit, solution)
+        problem, origin = fit.task.problems[0], fit.task.origin
+        solutions = [_kept(each, problem, origin, self._tolerance(fit.X)) for each in solution.solutions]
+        super()._recover(fit, solution._replace(solutions=solutions))
+        self.intercept_ = self.intercept_ + origin
         self.n_support_ = np.array([len(self.support_)])
+
+
+def _middle(target: Floats) -> float:
+    """Return the lower median of the targets.
+
+    It is one of them, so that differences from it are exact where all are multiples of one number, as large ones are.
+    Targets that grow by the same number have a middle that does: differences, and all that follows, stay as they are.
+    """
+    place = (len(target) - 1) // 2
+    return float(np.partition(target, place)[place])
+
+
+def _kept(solution: Solution, problem: Problem, origin: float, tol: float) -> Solution:
+    """Return the solution with the threshold b that float64 keeps as origin − b, and a gap that holds for it."""
+    b = origin - (origin - solution.thresholds)
+    moved, result = float(np.abs(b - solution.thresholds).max()), solution.result
+    if moved == 0.0:
+        return solution
+    gap = result.gap + moved * 0.5 * float(problem.hinges.cap.sum())  # one of a sample's two hinges pays at a time
+    relative_gap = Certificate(result.objective, result.objective - gap, gap, result.violation, b).relative_gap
+    status = "precision" if result.converged and not relative_gap <= tol else result.status
+    return replace(solution, thresholds=b, result=replace(result, gap=gap, relative_gap=relative_gap, status=status))

@@ -59,22 +59,39 @@ class KernelMatrix:
     shared: dict[Any, Any] | None = None
 
     def __init__(self, rows: _core.Rows, cache_size: float = 200.0, source: tuple[Kernel, Any] | None = None) -> None:
-        needed, budget = 2 * 8 * len(rows), cache_size * 2**20
+        self._rows: _core.Rows | None = rows
+        self._describe(len(rows), cache_size, source, np.max(np.abs(rows.diagonal())), rows.roundings())
+
+    def _describe(
+        self, n_samples: int, cache_size: float, source: tuple[Kernel, Any] | None, largest: float, roundings: float
+    ) -> None:
+        """Set what is known of the matrix without its rows."""
+        needed, budget = 2 * 8 * n_samples, cache_size * 2**20
         if budget < needed:
             raise ValueError(
-                f"cache_size={cache_size:g} MB does not hold two rows of the kernel matrix of {len(rows)} samples: "
+                f"cache_size={cache_size:g} MB does not hold two rows of the kernel matrix of {n_samples} samples: "
                 f"give at least {needed / 2**20:.2g} MB."
             )
-        largest = np.max(np.abs(rows.diagonal()))
         check_largest(largest)
-        self.rows = rows
         self.source = source
         self.largest = float(largest)
-        self.roundings = rows.roundings()
+        self.roundings = roundings
         self.fits_float = bool(largest < LARGEST_FLOAT_VALUE)
         self.budget = budget
-        self._budget = int(min(budget, 16 * len(rows) * len(rows)))
+        self._budget = int(min(budget, 16 * n_samples * n_samples))
         self._caches: dict[bool, _core.Cache] = {}
+
+    @property
+    def rows(self) -> _core.Rows:
+        """The source of rows; subclasses make it when it is first asked for."""
+        if self._rows is None:
+            self._rows = self._make_rows()
+            self.roundings = max(self.roundings, self._rows.roundings())  # its values may be made of norms
+        return self._rows
+
+    def _make_rows(self) -> _core.Rows:
+        """Make the source of rows of a matrix that was made without one."""
+        raise NotImplementedError
 
     @classmethod
     def of(cls, kernel: Kernel, samples: Any, cache_size: float, on_device: bool = False) -> KernelMatrix:
@@ -104,11 +121,11 @@ class KernelMatrix:
         if isinstance(samples, TensorRows):
             from ordsvm.kernels.products.device_matrix import TensorMatrix
 
-            return TensorMatrix(kernel, samples)
+            return TensorMatrix(kernel, samples, cache_size)
         if on_device and isinstance(kernel, RBF | Laplacian):
             from ordsvm.kernels.products.device_matrix import LateMatrix
 
-            return LateMatrix(kernel, samples)
+            return LateMatrix(kernel, samples, cache_size)
         return cls(kernel.rows(samples), cache_size, (kernel, samples))
 
     def rounding(self, beta: Floats) -> float:

@@ -15,7 +15,7 @@ from ordsvm.devices import TensorRows, usable_device
 from ordsvm.kernels.base import Kernel
 from ordsvm.kernels.given import Custom
 from ordsvm.kernels.kernels import RBF, Laplacian
-from ordsvm.kernels.matrix import LARGEST_FLOAT_VALUE, KernelMatrix, check_largest
+from ordsvm.kernels.matrix import KernelMatrix
 from ordsvm.kernels.products.dense_rows import dense_on
 from ordsvm.kernels.products.norm_rounding import NormRounding
 from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
@@ -32,6 +32,9 @@ class DeviceMatrix(KernelMatrix):
         self.roundings = max(self.roundings, products.roundings() or 0.0)
         half_squares = products.half_squares()
         self._of_norms = None if half_squares is None else self._norm_rounding(half_squares)
+
+    def _make_rows(self) -> _core.Rows:
+        return self._before.rows
 
     def _norm_rounding(self, half_squares: Array) -> NormRounding:
         in_order = np.empty(len(self._order))
@@ -121,31 +124,16 @@ class LateMatrix(KernelMatrix):
         A kernel whose values are at most 1.
     samples : ndarray or CSR matrix of shape (n_samples, n_features)
         The training samples.
+    cache_size : float, default=200
+        Megabytes for cached rows, should another solver need them.
     """
 
-    def __init__(self, kernel: RBF | Laplacian, samples: Any) -> None:
-        self.source = (kernel, samples)
-        self._kernel, self._samples = kernel, samples
-        self.largest, self.fits_float = 1.0, True
-        self.roundings = few_roundings(samples.shape[1])
-        self._caches = {}
+    def __init__(self, kernel: RBF | Laplacian, samples: Any, cache_size: float = 200.0) -> None:
+        self._rows, self._kernel, self._samples = None, kernel, samples
+        self._describe(samples.shape[0], cache_size, (kernel, samples), 1.0, few_roundings(samples.shape[1]))
 
-    def product(self, beta: Floats, n_threads: int = 1) -> Floats:
-        """Compute Kβ by rows of the core.
-
-        Parameters
-        ----------
-        beta : ndarray of shape (n_samples,)
-            The weights β.
-        n_threads : int, default=1
-            Threads of the core.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The scores.
-        """
-        return self._kernel.rows(self._samples).product(beta, n_threads)
+    def _make_rows(self) -> _core.Rows:
+        return self._kernel.rows(self._samples)
 
 
 def on_device(device: str, samples: Any) -> TensorRows:
@@ -171,16 +159,17 @@ class TensorMatrix(KernelMatrix):
         The kernel.
     samples : TensorRows
         The training samples.
+    cache_size : float, default=200
+        Megabytes for cached rows, should another solver need them.
     """
 
-    def __init__(self, kernel: Kernel, samples: TensorRows) -> None:
-        self.source = (kernel, samples)
-        self._kernel, self._samples = kernel, samples
-        self.largest = 1.0 if isinstance(kernel, RBF | Laplacian) else self._largest(kernel, samples)
-        check_largest(self.largest)
-        self.fits_float = self.largest < LARGEST_FLOAT_VALUE
-        self.roundings = few_roundings(samples.shape[1])
-        self._caches = {}
+    def __init__(self, kernel: Kernel, samples: TensorRows, cache_size: float = 200.0) -> None:
+        self._rows, self._kernel, self._samples = None, kernel, samples
+        largest = 1.0 if isinstance(kernel, RBF | Laplacian) else self._largest(kernel, samples)
+        self._describe(len(samples), cache_size, (kernel, samples), largest, few_roundings(samples.shape[1]))
+
+    def _make_rows(self) -> _core.Rows:
+        return self.elsewhere().rows
 
     @staticmethod
     def _largest(kernel: Kernel, samples: TensorRows) -> float:
@@ -220,6 +209,25 @@ class TensorMatrix(KernelMatrix):
         """
         return self._on_device().rounding_by_sample(beta)
 
+    def part(self, rows: Ints, columns: Ints, n_threads: int = 1) -> Floats:
+        """Compute K[np.ix_(rows, columns)] on the device of the tensor.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            Numbers of the rows.
+        columns : ndarray of int64
+            Numbers of the columns.
+        n_threads : int, default=1
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (len(rows), len(columns))
+            The part of the matrix.
+        """
+        return self._on_device().part(rows, columns)
+
     def elsewhere(self) -> KernelMatrix:
         """Make the matrix of the same samples on the host; values of a callable kernel, which are the device's.
 
@@ -230,9 +238,9 @@ class TensorMatrix(KernelMatrix):
         """
         if isinstance(self._kernel, Custom):
             every = np.arange(len(self._samples))
-            return KernelMatrix(_core.precomputed_rows(self._on_device().part(every, every)))
+            return KernelMatrix(_core.precomputed_rows(self._on_device().part(every, every)), self.budget / 2**20)
         X = self._samples.on_host()
-        return KernelMatrix(self._kernel.rows(X), source=(self._kernel, X))
+        return KernelMatrix(self._kernel.rows(X), self.budget / 2**20, (self._kernel, X))
 
     def _on_device(self) -> DeviceMatrix:
         library = TorchLibrary(str(self._samples.tensor.device))

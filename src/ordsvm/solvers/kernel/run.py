@@ -468,4 +468,4 @@ def core_certificate(
     """
     primal, dual, gap, violation, b, gamma = _core.prove(hinges, alpha, score, error, roundings, largest)
     dual_b = -gamma if problem.treatment is Treatment.PENALIZED else None
-    return Certificate(primal, dual, gap, violation, b, dual_b)
+    return Certificate(primal, dual, gap + problem.rounding_of_margins(alpha, b), violation, b, dual_b)

@@ -17,7 +17,9 @@ from ordsvm.data.rows import block_of
 from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
 from ordsvm.solvers.control import Control
+from ordsvm.solvers.linear.feature_task import FeatureTask
 from ordsvm.solvers.linear.losses import certificate, losses, weights
+from ordsvm.solvers.linear.rounding import with_rounding
 from ordsvm.solvers.recorder import ENDED_FROM_OUTSIDE, Counts, Recorder, progress_line
 from ordsvm.solvers.solution import DualVariables, LinearSolution
 
@@ -213,7 +215,8 @@ class DCDRun:
         self.eps = solver.eps_s
         self.core = solver.machines(samples, _rank_problems(table, solver))
         self._losses = losses(table, samples.labels, samples.weight, None, False)
-        self._length = np.sqrt(self.core.curvature())
+        self._task = FeatureTask(table, samples.labels, samples.weight, intercept=samples.bias)
+        self._norms = self.core.curvature()  # |x|², and 1 for an intercept
         self._n_threads = usable_threads(control.n_threads)
         self._limit = control.max_iter if control.max_iter >= 0 else np.iinfo(np.int64).max
         self._next_epoch = control.report_every
@@ -257,9 +260,9 @@ class DCDRun:
         """What the dual variables prove; a gap that may be smaller by rounding only is not claimed to be."""
         beta = self.core.beta()
         proof = certificate(self.samples.X, beta, self._losses, intercept=self.samples.bias)
-        rounding = 4 * np.finfo(np.float64).eps * np.outer(self._length, self._length @ np.abs(beta))
-        error = np.sum((self._losses.upper - self._losses.lower + np.abs(beta)) * rounding)
-        return replace(proof, gap=max(proof.gap, proof.primal - proof.dual) + float(error))
+        coef, _ = weights(self.samples.X, beta, thresholds=False)
+        proof = replace(proof, gap=max(proof.gap, proof.primal - proof.dual))
+        return with_rounding(proof, self._task, self._norms, DualVariables([beta]), coef)
 
     def solution(self, status: str) -> LinearSolution:
         proof, beta = self.certificate(), self.core.beta()

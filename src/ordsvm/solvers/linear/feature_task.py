@@ -14,8 +14,6 @@ from ordsvm.label_table import LabelTable
 from ordsvm.solvers.linear.feature_system import hinge_columns
 
 NOTHING = np.empty(0)
-NEGLIGIBLE = 1e-6  # share of the gap, or of what tol allows
-ROUNDINGS = 4.0  # of β, of a product and of sums, in which those of single terms cancel as random numbers do
 
 
 @dataclass(frozen=True)
@@ -74,17 +72,6 @@ def feature_core(task: FeatureTask, n_features: int, n_threads: int) -> _core.Fe
         squared=task.squared,
         n_threads=n_threads,
     )
-
-
-def rounding_of_losses(task: FeatureTask, norms: np.ndarray, coef: Floats, biases: Floats) -> float:
-    """Of Σ c (o − s (w·x − b)) over hinges of small slack: scores have ε ‖x‖ ‖w‖. Squared losses of these are smaller
-    still."""
-    if task.squared:
-        return 0.0
-    longest = float(np.sqrt(np.max(norms, initial=0.0)))
-    squares = np.einsum("ij,ij->j", coef, coef, dtype=np.float64)  # without a copy of the weights
-    scores = longest * float(np.sqrt(squares.max(initial=0.0))) + float(np.abs(biases).max(initial=0.0))
-    return ROUNDINGS * float(np.finfo(float).eps * task.caps().sum() * scores)
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:

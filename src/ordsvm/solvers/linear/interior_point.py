@@ -18,6 +18,7 @@ Cost      an iteration: n d² / 2 products for every weight vector, on all cores
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -37,17 +38,10 @@ from ordsvm.solvers.linear.device_hinges import no_memory
 from ordsvm.solvers.linear.device_system import system_on
 from ordsvm.solvers.linear.dual_refinement import Refined, can_be_refined, refined
 from ordsvm.solvers.linear.feature_system import Point, System
-from ordsvm.solvers.linear.feature_task import (
-    NEGLIGIBLE,
-    NOTHING,
-    ROUNDINGS,
-    FeatureRows,
-    FeatureTask,
-    feature_core,
-    rounding_of_losses,
-)
+from ordsvm.solvers.linear.feature_task import NOTHING, FeatureRows, FeatureTask, feature_core
 from ordsvm.solvers.linear.losses import losses
 from ordsvm.solvers.linear.neighbour import Neighbour
+from ordsvm.solvers.linear.rounding import with_rounding
 from ordsvm.solvers.linear.wide_system import WIDE, WideRows, WideSystem
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution
@@ -125,12 +119,13 @@ class FeatureNewton:
         started: float,
         core: _core.FeatureSystem | None = None,
         device: str = "cpu",
+        most_steps: float = math.inf,
     ) -> None:
         self.source, self.task, self.control = rows.source, task, control
         self.norms, self.X = rows.norms, rows.X if self._may_need_refinement(rows) else None
         self._refined: Refined | None = None
         self.recorder = Recorder(LinearInteriorPoint(device), control, self._line, started)
-        self.n_iter = 0
+        self.n_iter, self.most_steps = 0, most_steps
         self._one = int(task.appends_one)
         self.n_weights = self.source.n_features + self._one
         self.core = feature_core(task, self.source.n_features, control.n_threads) if core is None else core
@@ -200,7 +195,8 @@ class FeatureNewton:
         proof = self._certificate()
         if proof.relative_gap <= self.control.tol or self.recorder.out_of_time():
             return True
-        if 0 <= self.control.max_iter <= self.n_iter:
+        is_spent = getattr(self.core, "spent", 0.0) >= self.most_steps
+        if is_spent or 0 <= self.control.max_iter <= self.n_iter:
             self.recorder.status = "max_iter"
             return True
         if self.recorder.look_is_due(self.n_iter) and self.recorder.look(proof, self._counts()):
@@ -280,20 +276,8 @@ class FeatureNewton:
         return beta
 
     def _with_rounding(self, proof: Certificate, variables: DualVariables, coef: Floats) -> Certificate:
-        """With the rounding of β, and of the sum w = Σβx, that the dual has by way of ½‖w‖², and with that of scores in
-        the losses: the smaller gap is not claimed. It shows where C ‖x‖² is above 1e16, which rows without norms have
-        to stay below, and where C is large and the losses are near 0."""
-        if self.norms is None or not np.isfinite(proof.gap):
-            return proof
-        proof = replace(proof, gap=max(0.0, proof.gap))  # below 0 is rounding
-        terms = np.sqrt(float(_sums_of_sizes(variables) ** 2 @ self.norms))
-        shift = ROUNDINGS * np.finfo(float).eps * terms
-        longest = float(np.sqrt(np.sum(coef**2)) + np.sqrt(2.0 * proof.gap))  # of Σβx
-        error = float(shift * (longest + 0.5 * shift))
-        error += rounding_of_losses(self.task, self.norms, coef, proof.thresholds)
-        if error <= NEGLIGIBLE * max(proof.gap, self.control.tol * proof.primal):
-            return proof
-        return replace(proof, dual=proof.dual - error, gap=proof.gap + error)
+        """Return the proof with rounding in its gap; as it is for rows without norms, which stay below 1e15."""
+        return proof if self.norms is None else with_rounding(proof, self.task, self.norms, variables, coef)
 
 
 class _Unhurried:
@@ -310,8 +294,12 @@ def solve_by_features(
     biases: Floats,
     near: Neighbour | None = None,
     device: str = "cpu",
+    most_steps: float = math.inf,
 ) -> LinearSolution:
-    """The problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near."""
+    """Solve the problem from weights 0 and these intercepts, thresholds from 0, or from a neighbour that is near.
+
+    most_steps: of conjugate gradients, after which the status is "max_iter".
+    """
     device = device if device == "cpu" else usable_device(device)
     started, core = time.perf_counter(), None
     if device != "cpu":
@@ -323,19 +311,10 @@ def solve_by_features(
             raise no_memory(library, task) from error
     if rows.source.n_features + int(task.appends_one) >= WIDE and isinstance(rows.source, RowsInMemory):
         core = wide_core(rows.source.X, task, control)
-    return FeatureNewton(rows, task, control, started, core).run(biases, near)
+    return FeatureNewton(rows, task, control, started, core, most_steps=most_steps).run(biases, near)
 
 
 def wide_core(X: Any, task: FeatureTask, control: Control) -> Any:
     """A system that takes the place of the core's."""
     core = feature_core(replace(task, intercept=False), 0, control.n_threads)
     return WideSystem(WideRows(X, task.appends_one), core, task.caps(), task.table.shared)
-
-
-def _sums_of_sizes(variables: DualVariables) -> Floats:
-    """Σ|β| of every sample, without a copy of β."""
-    sums = np.zeros(variables.shape[0])
-    for part in variables.parts:
-        for column in part.T:
-            sums += np.abs(column)
-    return sums

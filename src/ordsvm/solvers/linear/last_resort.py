@@ -1,7 +1,9 @@
 """Coordinate descent with a last resort: the interior-point method, where passes over the rows lead nowhere.
 
 `solver="auto"` takes it. Passes are many where features are badly scaled or C is large; iterations by features are few
-whatever both are, but each of them costs many passes.
+whatever both are, but each of them costs many passes. How many steps of conjugate gradients an iteration over many
+features takes is not known before. So both have shares of the work by turns, which grow: no fit lasts much longer than
+by the better one of both. What is counted is work, not time, so that the same data give the same model.
 """
 
 from __future__ import annotations
@@ -12,50 +14,67 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from ordsvm._typing import Floats
-from ordsvm.result import FitResult
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.recorder import after
 from ordsvm.solvers.solution import LinearSolution
+
+STEPS_OF_A_PASS = 4.0  # of conjugate gradients, for every pass before: on text a step takes 0.4 to 1.6 times as long
+GROWTH = 4  # of both shares from turn to turn
 
 Start = tuple[Floats, Floats]  # dual variables and biases
 
 
 @dataclass(frozen=True)
 class Ways:
-    """Two solvers of one problem: from a start, on a clock that has begun at this time; and from the centre."""
+    """Two solvers of one problem: from a start, on a clock that has begun at this time; and from the centre, with at
+    most so many steps of conjugate gradients."""
 
     descend: Callable[[Control, Start | None, float], LinearSolution]
-    by_features: Callable[[Control], LinearSolution]
+    by_features: Callable[[Control, float], LinearSolution]
 
 
 def solve_with_last_resort(
     ways: Ways, control: Control, start: Start | None, passes: int, started: float
 ) -> LinearSolution:
-    """Descends for so many passes, or until rounding ends that; then goes on by features, and, where these do not
-    converge either, descends from where the descent was. `started`: when the clock did."""
-    first = ways.descend(replace(control, max_iter=_fewer(control.max_iter, passes)), start, started)
-    if not _gets_nowhere(first.result, control):
-        return first
-    second = ways.by_features(_left(control, [first.result], started))
-    if second.result.converged or first.result.status == "precision" or second.result.status != "precision":
-        return _better([first, second])
-    left = _left(control, [first.result, second.result], started)
-    third = ways.descend(left, (first.beta.array(), first.intercept), time.perf_counter())
-    return _better([first, second, third])
+    """Descend for so many passes, or until rounding ends that; then go on by features, and so by turns.
+
+    Where rounding ends the interior-point method, the descent goes on to its end. Where max_iter leaves no room for the
+    next share of the descent, that method has its own next share at once. `started`: when the clock did.
+    """
+    descent = ways.descend(replace(control, max_iter=_fewer(control.max_iter, passes)), start, started)
+    found = [descent]
+    while _gets_nowhere(found, control):
+        left = _left(control, found, started)
+        n_shares = GROWTH if 0 <= left.max_iter < GROWTH * passes else 1
+        found.append(ways.by_features(left, STEPS_OF_A_PASS * n_shares * passes))
+        is_over = found[-1].result.status == "precision"
+        if not is_over and not _gets_nowhere(found, control):
+            break
+        if is_over and descent.result.status == "precision":
+            break
+        left, passes = _left(control, found, started), GROWTH * passes
+        limit = left.max_iter if is_over else _fewer(left.max_iter, passes)
+        begin = (descent.beta.array(), descent.intercept)
+        descent = ways.descend(replace(left, max_iter=limit), begin, time.perf_counter())
+        found.append(descent)
+        if is_over:
+            break
+    return _better(found)
 
 
-def _gets_nowhere(result: FitResult, control: Control) -> bool:
-    is_stalled = result.status == "max_iter" and not 0 <= control.max_iter <= result.n_iter
-    return is_stalled or result.status == "precision"
+def _gets_nowhere(found: list[LinearSolution], control: Control) -> bool:
+    """Return True if the last solver has had its share of the work, or has ended for rounding."""
+    status, spent = found[-1].result.status, sum(each.result.n_iter for each in found)
+    return status == "precision" or (status == "max_iter" and not 0 <= control.max_iter <= spent)
 
 
 def _fewer(max_iter: int, passes: int) -> int:
     return passes if max_iter < 0 else min(max_iter, passes)
 
 
-def _left(control: Control, results: list[FitResult], started: float) -> Control:
+def _left(control: Control, found: list[LinearSolution], started: float) -> Control:
     """What is left of the limits. In a checkpoint the state of the first descent stays: another call goes on there."""
-    spent = sum(result.n_iter for result in results)
+    spent = sum(each.result.n_iter for each in found)
     seconds = time.perf_counter() - started
     return replace(
         control,

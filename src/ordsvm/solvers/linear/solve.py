@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,11 +16,12 @@ from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
-from ordsvm.solvers.linear.feature_task import NEGLIGIBLE, FeatureRows, FeatureTask, rounding_of_losses
+from ordsvm.solvers.linear.feature_task import FeatureRows, FeatureTask
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint, solve_by_features
 from ordsvm.solvers.linear.last_resort import Start, Ways, solve_with_last_resort
 from ordsvm.solvers.linear.neighbour import Neighbour
 from ordsvm.solvers.linear.rank_dcd import Descent, RankDCD
+from ordsvm.solvers.linear.rounding import with_rounding
 from ordsvm.solvers.solution import LinearSolution
 
 NOTHING = np.empty(0)
@@ -87,9 +89,10 @@ def _solve(
     source, norms = _source_and_norms(X, control.n_threads)
     samples = SampleColumns(task.labels, norms, source.n_features, task.weight, task.targets)
 
-    def by_features(control: Control) -> LinearSolution:
+    def by_features(control: Control, most_steps: float = math.inf) -> LinearSolution:
         device = solver.device if isinstance(solver, LinearInteriorPoint) else "cpu"
-        return solve_by_features(FeatureRows(source, norms, X), task, control, start_of(task), near, device)
+        rows = FeatureRows(source, norms, X)
+        return solve_by_features(rows, task, control, start_of(task), near, device, most_steps)
 
     if isinstance(solver, LinearInteriorPoint):
         return by_features(control)
@@ -107,23 +110,23 @@ def _solve(
             return machine
 
         found = Descent(source, make, descent, control, began).run(start)
-        return _with_rounding(found, rounding_of_losses(task, norms, found.coef, found.intercept), control.tol)
+        return _with_rounding(found, task, norms, control.tol)
 
     if most_passes is None:
         return descend(control, start, started)
     return solve_with_last_resort(Ways(descend, by_features), control, start, most_passes, started)
 
 
-def _with_rounding(found: LinearSolution, error: float, tol: float) -> LinearSolution:
-    """With the rounding of scores in the gap, where it shows: C is large there, and the losses are near 0."""
+def _with_rounding(found: LinearSolution, task: FeatureTask, norms: np.ndarray, tol: float) -> LinearSolution:
+    """Return the solution with the rounding of its proof in the gap; converged if that is still small enough."""
     result = found.result
-    if not error > NEGLIGIBLE * max(result.gap, tol * result.objective):
+    if not np.isfinite(result.gap):
         return found
-    gap = result.gap + error
-    proof = Certificate(result.objective, result.objective - gap, gap, result.violation, found.intercept)
+    bare = Certificate(result.objective, result.objective - result.gap, result.gap, result.violation, found.intercept)
+    proof = with_rounding(bare, task, norms, found.beta, found.coef)
     is_claimed = result.converged and not proof.relative_gap <= tol
     status = "precision" if is_claimed else result.status
-    return replace(found, result=replace(result, gap=gap, relative_gap=proof.relative_gap, status=status))
+    return replace(found, result=replace(result, gap=proof.gap, relative_gap=proof.relative_gap, status=status))
 
 
 def _options(

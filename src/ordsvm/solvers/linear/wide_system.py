@@ -43,6 +43,8 @@ WIDE = 1500  # weights from which BLAS adds up H faster than the core, whose pan
 MOST_FORMED = 5000  # its square: the numbers up to which H of all weight vectors are formed, 200 MB
 SUM_BYTES, PRODUCT_BYTES = 32 << 20, 2 << 20  # of row blocks as doubles: for dsyrk, and to be read twice from a cache
 HEAVY_ROWS, HEAVY_BY_STEPS = 1000, 20  # of the preconditioner: at most, and for every step of the last iteration
+HEAVY_BY_VALUES = 2.0  # times the root of the values of X: their factor is then read as fast as X
+DENSE_SHARE = 0.1  # of the values of sparse rows, from which BLAS multiplies them faster
 MOST_STEPS = 500  # of conjugate gradients
 PRODUCT = 10.0  # what an operation of a product with X costs, in operations of dsyrk: X comes from memory
 LEFT_SHARE = 0.01  # of the next gap may be left by conjugate gradients
@@ -63,17 +65,29 @@ class WideRows:
     def n_values(self) -> int:
         return int(self.X.nnz) if sp.issparse(self.X) else int(np.prod(self.X.shape))
 
+    @property
+    def product_bytes(self) -> int:
+        """Return the size of row blocks in a product; sparse rows are one block, as SciPy copies parts of a matrix."""
+        return 8 * self.n_weights * self.X.shape[0] if sp.issparse(self.X) else PRODUCT_BYTES
+
     def blocks(self, n_bytes: int) -> Iterator[tuple[slice, Any]]:
         """In float64."""
+        if n_bytes >= 8 * self.n_weights * self.X.shape[0]:
+            yield slice(0, self.X.shape[0]), self.X.astype(np.float64, copy=False)
+            return
         step = max(32, n_bytes // (8 * self.n_weights))
         for first in range(0, self.X.shape[0], step):
             which = slice(first, min(first + step, self.X.shape[0]))
             yield which, self.X[which].astype(np.float64, copy=False)
 
-    def some(self, numbers: Any) -> Floats:
-        """These rows, dense."""
-        rows = self.X[numbers]
-        return self.extended(rows.toarray() if sp.issparse(rows) else rows)
+    def some(self, numbers: Any, factors: Floats) -> Any:
+        """Return these rows, each times a factor; CSR where few of their values are stored."""
+        rows = self.X[numbers].astype(np.float64, copy=False)
+        if not sp.issparse(rows) or rows.nnz > DENSE_SHARE * np.prod(rows.shape):
+            return self.extended(rows.toarray() if sp.issparse(rows) else rows) * factors[:, None]
+        if self.appends_one:
+            rows = sp.hstack([rows, np.ones((rows.shape[0], 1))])
+        return (sp.diags(factors) @ rows).tocsr()
 
     def extended(self, rows: Any) -> Floats:
         rows = np.asarray(rows, dtype=np.float64)
@@ -102,8 +116,10 @@ class WideSystem:
         n, d = rows.X.shape[0], rows.n_weights
         forming, product = n * d * (d + 0.0) + d**3 / 3, 4.0 * PRODUCT * rows.n_values
         self.break_even = forming / product  # steps of conjugate gradients that take as long as H
+        self.most_heavy = min(HEAVY_ROWS, int(HEAVY_BY_VALUES * np.sqrt(rows.n_values)))
         self.may_form, self.forms = self.n_vectors * d * d <= MOST_FORMED**2, False
         self.rows_read = 0
+        self.spent = 0.0  # steps of conjugate gradients, and those that take as long as the matrices that were formed
         self.n_steps = [0] * self.n_vectors  # of conjugate gradients, in the last iteration
         self._watch: _core.LinearWatch | None = None
         self._parts: list[_Part] = []
@@ -140,13 +156,15 @@ class WideSystem:
         part, hinges = self._parts[vector], self.core.sums(vector)[2]
         by_alpha, pull, push = part.right_sides()
         if part.forms:
+            self.spent += self.break_even
             return System(part.whole_matrix(), by_alpha, pull, push, *hinges)
-        n_heavy = min(HEAVY_ROWS, HEAVY_BY_STEPS * (1 + max(self.n_steps)))
+        n_heavy = min(self.most_heavy, HEAVY_BY_STEPS * (1 + max(self.n_steps)))
         solve = Products(self.rows, part, partial(self._goes_on, vector), n_heavy)
         return ProductSystem(part.diagonal, by_alpha, pull, push, *hinges, solve=solve, caps=float(self.caps[vector]))
 
     def _goes_on(self, vector: int, n_steps: int) -> bool:
         """Whether conjugate gradients may take another step after so many."""
+        self.spent += n_steps > 0  # asked before the first step too
         self.n_steps[vector] = n_steps
         most = min(self.break_even, MOST_STEPS) if self.may_form else MOST_STEPS
         if self.may_form and n_steps >= most:
@@ -238,7 +256,7 @@ class Products:
     def _product(self, direction: Floats) -> Floats:
         """(I + X'diag(v)X) direction."""
         product = direction.copy()
-        for which, block in self.rows.blocks(PRODUCT_BYTES):
+        for which, block in self.rows.blocks(self.rows.product_bytes):
             product += self.rows.summed(block, self.part.weight[which] * self.rows.times(block, direction))
         return product
 
@@ -246,9 +264,13 @@ class Products:
         d, v = len(self.part.extra), self.part.weight
         heavy = np.argpartition(-self.part.size, min(self.n_heavy, len(v) - 1))[: self.n_heavy]
         heavy = heavy[v[heavy] > 0]
-        roots = self.rows.some(heavy) * np.sqrt(v[heavy])[:, None]
-        diagonal = np.maximum(self.part.diagonal[:d] - np.einsum("ij,ij->j", roots, roots), 1.0)
-        inner = (roots / diagonal) @ roots.T
+        roots = self.rows.some(heavy, np.sqrt(v[heavy]))
+        if sp.issparse(roots):
+            diagonal = np.maximum(self.part.diagonal[:d] - np.asarray(roots.power(2).sum(axis=0)).ravel(), 1.0)
+            inner = (roots @ sp.diags(1.0 / diagonal) @ roots.T).toarray()
+        else:
+            diagonal = np.maximum(self.part.diagonal[:d] - np.einsum("ij,ij->j", roots, roots), 1.0)
+            inner = (roots / diagonal) @ roots.T
         inner[np.diag_indices_from(inner)] += 1.0
         factor = cho_factor(inner)
 

@@ -84,4 +84,3 @@ def _reach(model: Any, X: Any) -> np.ndarray:
         norms = np.sqrt((rows**2).sum(axis=1)).astype(float)
         total = float(np.abs(model.coef_).sum()) * max(1.0, float(norms.max()))
     return np.sqrt(2 * max(0.0, model.result_.gap)) * norms + unit * (1.0 + total)
-

@@ -37,8 +37,9 @@ class Problem:
 
 def estimator_of(name: str, time_limit: float = 2.0) -> Any:
     """Return a small estimator of this name, not trained."""
-    import ordsvm
     from sklearn.linear_model import Ridge
+
+    import ordsvm
 
     if name == "RoundedRegressor":
         return ordsvm.RoundedRegressor(Ridge())
@@ -175,7 +176,11 @@ def _sparse_columns(values: np.ndarray) -> Any:
 def _polars(values: np.ndarray) -> Any:
     import polars as pl
 
-    return pl.DataFrame(values, schema=[f"c{j}" for j in range(values.shape[1])]) if values.ndim == 2 else pl.Series(values)
+    return (
+        pl.DataFrame(values, schema=[f"c{j}" for j in range(values.shape[1])])
+        if values.ndim == 2
+        else pl.Series(values)
+    )
 
 
 def _pyarrow(values: np.ndarray) -> Any:
@@ -241,27 +246,31 @@ COMMON: dict[str, Callable[[Any], Any]] = {
     "pandas Float64": _pandas("Float64"),
     "polars": _polars,
 }
-ROWS = COMMON | {
-    "Fortran order": np.asfortranarray,
-    "tuples in a list": lambda values: list(map(tuple, values.tolist())),
-    "arrays in a list": list,
-    "bool": lambda values: values.astype(bool),
-    "int8": lambda values: values.astype(np.int8),
-    "uint64": lambda values: values.astype(np.uint64),
-    "pandas Int64": _pandas("Int64"),
-    "pandas boolean": _pandas("boolean"),
-    "pandas, sparse columns": _sparse_columns,
-    "pyarrow": _pyarrow,
-    "texts": lambda values: values.astype(str),
-    "np.matrix": np.matrix,
-    "masked": lambda values: np.ma.masked_array(values, mask=False),
-    "csr of int32": _indices("int32"),
-    "csr of int64": _indices("int64"),
-    "csr, unsorted duplicates": _unsorted_duplicates,
-    "csr, explicit zeros": _explicit_zeros,
-    "csr of float32": lambda values: sp.csr_array(values.astype(np.float32)),
-    "csr_matrix": sp.csr_matrix,
-} | {name: getattr(sp, f"{name}_array") for name in SPARSE[1:-1]}
+ROWS = (
+    COMMON
+    | {
+        "Fortran order": np.asfortranarray,
+        "tuples in a list": lambda values: list(map(tuple, values.tolist())),
+        "arrays in a list": list,
+        "bool": lambda values: values.astype(bool),
+        "int8": lambda values: values.astype(np.int8),
+        "uint64": lambda values: values.astype(np.uint64),
+        "pandas Int64": _pandas("Int64"),
+        "pandas boolean": _pandas("boolean"),
+        "pandas, sparse columns": _sparse_columns,
+        "pyarrow": _pyarrow,
+        "texts": lambda values: values.astype(str),
+        "np.matrix": np.matrix,
+        "masked": lambda values: np.ma.masked_array(values, mask=False),
+        "csr of int32": _indices("int32"),
+        "csr of int64": _indices("int64"),
+        "csr, unsorted duplicates": _unsorted_duplicates,
+        "csr, explicit zeros": _explicit_zeros,
+        "csr of float32": lambda values: sp.csr_array(values.astype(np.float32)),
+        "csr_matrix": sp.csr_matrix,
+    }
+    | {name: getattr(sp, f"{name}_array") for name in SPARSE[1:-1]}
+)
 ONLY_FOR = {  # the values that a container can hold: a name of VALUES, or "" for any
     name: {"bool": "truth values", "pandas boolean": "truth values"}.get(name, "") for name in ROWS
 } | {"int8": "whole numbers", "uint64": "whole numbers", "pandas Int64": "whole numbers"}

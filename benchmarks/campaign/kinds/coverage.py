@@ -77,7 +77,9 @@ def judge(problem: Problem) -> Verdict:
             more = [_covered(problem, np.random.default_rng([problem.seed, draw])) for draw in draws]
             below = _below(more, problem.level)
             if below > WRONG:
-                reasons.append(f"{np.mean(more):.3f} is covered, {problem.level:.3f} promised: {below:.1f} errors below")
+                reasons.append(
+                    f"{np.mean(more):.3f} is covered, {problem.level:.3f} promised: {below:.1f} errors below"
+                )
     return verdict(reasons)
 
 
@@ -98,8 +100,9 @@ def _covered(problem: Problem, rng: np.random.Generator) -> float:
 
 def _calibrated(problem: Problem, rng: np.random.Generator, X: Any, y: Any, weight: Any) -> Any:
     """Return the calibrated machine; samples of weight 0 are put in addition, with ranks that are not true."""
-    import ordsvm
     from sklearn.model_selection import KFold
+
+    import ordsvm
 
     if problem.weights == "zeros":
         order = rng.permutation(2 * problem.n)
@@ -114,8 +117,9 @@ def _calibrated(problem: Problem, rng: np.random.Generator, X: Any, y: Any, weig
 
 
 def _machine(problem: Problem) -> Any:
-    import ordsvm
     from sklearn.linear_model import Ridge
+
+    import ordsvm
 
     if problem.estimator == "RoundedRegressor":
         return ordsvm.RoundedRegressor(Ridge(1 / problem.C), categories=list(range(problem.ranks)))

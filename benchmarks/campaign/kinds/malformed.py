@@ -77,7 +77,9 @@ def judge(problem: Problem) -> Verdict:
             worked.clear()
         if problem.argument == "X":
             arguments["X"] = ROWS[problem.how](rng, X)
-        error = refusal(lambda: model.predict(arguments["X"]) if problem.method == "predict" else model.fit(**arguments))
+        error = refusal(
+            lambda: model.predict(arguments["X"]) if problem.method == "predict" else model.fit(**arguments)
+        )
     if error is None and problem.argument == "extreme":
         return verdict(_not_finite(model, X))
     if error is None:
@@ -87,9 +89,10 @@ def judge(problem: Problem) -> Verdict:
 
 
 def _not_finite(model: Any, X: np.ndarray) -> list[str]:
+    """Return what is not finite; a machine that says that it has not converged may have an infinite gap."""
     result = getattr(model, "result_", None)
     reasons = [] if np.all(np.isfinite(np.asarray(model.predict(X), dtype=float))) else ["predictions are not finite"]
-    if result is not None and not (np.isfinite(result.objective) and result.gap >= 0):
+    if result is not None and not (np.isfinite(result.objective) or (result.gap == np.inf and not result.converged)):
         reasons.append(f"the objective is {result.objective!r}, the gap {result.gap!r}, the status {result.status}")
     return reasons
 

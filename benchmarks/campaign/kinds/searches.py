@@ -49,9 +49,7 @@ def draw(rng: np.random.Generator, time_limit: float) -> Problem:
     machine, splitter, scorer = (str(rng.choice(names)) for names in (MACHINES, SPLITTERS, SCORERS))
     grid = str(rng.choice([name for name in GRIDS if step != "none" or name != "C and step"]))
     weighted = bool(rng.random() < 0.3 and step == "none")  # a pipeline's weights weigh its scores here (documented)
-    return Problem(
-        machine, step, splitter, scorer, grid, weighted, int(rng.integers(40, 80)), int(rng.integers(2**31))
-    )
+    return Problem(machine, step, splitter, scorer, grid, weighted, int(rng.integers(40, 80)), int(rng.integers(2**31)))
 
 
 def judge(problem: Problem) -> Verdict:

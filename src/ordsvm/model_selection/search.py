@@ -178,6 +178,9 @@ class OrdinalSearchCV(GridSearchCV):
     True
     """
 
+    # kept by tests/test_model_selection.py::test_answers_of_grid_search, tests/test_campaign_kinds.py::test_a_slice,
+    # tests/test_search_methods.py::test_the_exact_rule_keeps_the_winner_and_all_scores
+
     method: str = "exhaustive"  # of pickles of 0.1.0 too
 
     def __init__(

@@ -226,7 +226,12 @@ VALUES: dict[str, Callable[[], Any]] = {  # wrong for every parameter of every e
     "a set": lambda: {1, 2},
     "an array": lambda: np.ones((2, 2)),
 }
-ALLOWED = {"NaN": ("error_score",), "a type": ("callback", "scoring")}  # a type may be called
+ALLOWED = {  # what scikit-learn's searches take too: a type may be called, and a set is an iterable of folds
+    "NaN": ("error_score",),
+    "a type": ("callback", "scoring"),
+    "a set": ("cv",),
+    "an unknown word": ("refit",),
+}
 TABLES: dict[str, Any] = {
     "X": ROWS,
     "y": LABELS,

@@ -99,6 +99,8 @@ def _judged(problem: Problem, plain: Any, odd: Any, data: tuple[Any, Any], given
             reasons = reasons or [f"refused by fit: {type(error).__name__}: {error}"]
         return verdict(reasons, "refused")
     error = refusal(lambda: odd.score(odd_X, odd_y))
+    if error is not None and problem.X in MAY_BE_REFUSED:  # scikit-learn's Ridge trains on texts, but predicts none
+        return verdict(unclear(error), "refused")
     if error is not None:
         return verdict([f"what fit took is refused by score: {type(error).__name__}: {error}"])
     reasons = []

@@ -69,9 +69,9 @@ def judge(problem: Problem) -> Verdict:
             search = kind(clone(estimator), own_grid, cv=splitter, **options)
             errors.append(refusal(lambda search=search: search.fit(X, y, **weight)))
             searches.append(search)
-        if errors[0] is not None or errors[1] is not None:
-            return verdict(_other_errors(*errors), "refused")
         theirs, ours = searches
+        if errors[0] is not None or errors[1] is not None:
+            return verdict(_other_errors(*errors, theirs), "refused")
         reasons = [] if pickle.dumps(grid) == before else ["objects of the grid are changed"]
         reasons += _tables_differ(theirs, ours) + _refits_differ(theirs, ours, X)
         answers = ours.predict(X)
@@ -82,9 +82,14 @@ def judge(problem: Problem) -> Verdict:
     return verdict(reasons)
 
 
-def _other_errors(theirs: Exception | None, ours: Exception | None) -> list[str]:
-    """Return a complaint if only one of the two raises, or something that is not an exception of input."""
-    if theirs is not None and isinstance(ours, (ValueError, TypeError)):
+def _other_errors(theirs: Exception | None, ours: Exception | None, search: Any) -> list[str]:
+    """Return a complaint if only one of the two raises, or something that is not an exception of input.
+
+    Where no candidate has a mean score GridSearchCV takes the first one, and OrdinalSearchCV may refuse.
+    """
+    means = [column for name, column in getattr(search, "cv_results_", {}).items() if name.startswith("mean_test_")]
+    none_is_best = theirs is not None or any(np.all(np.isnan(column)) for column in means)
+    if none_is_best and isinstance(ours, (ValueError, TypeError)):
         return []
     return [f"GridSearchCV: {theirs!r}; OrdinalSearchCV: {ours!r}"]
 

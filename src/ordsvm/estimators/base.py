@@ -188,8 +188,7 @@ def reports_to_callbacks(fit: Any) -> Any:
             if name not in known:
                 raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
         has_callbacks = bool(getattr(self, "_skl_callbacks", None))
-        check_flag("deterministic", self.deterministic)
-        if not self.deterministic:
+        if not isinstance(self.deterministic, (bool, np.bool_)) or not self.deterministic:  # `fit` refuses the former
             return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
         with blas_threads(1):
             return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
@@ -259,7 +258,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         check_flag("deterministic", self.deterministic)
         check_flag("warm_start", self.warm_start)
         check_verbose(self.verbose)
-        check_device(self.device)
+        if not isinstance(self.device, str) or self.device != "cpu":
+            check_device(self.device)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
 

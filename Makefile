@@ -137,13 +137,14 @@ experiments-quick: $(VENV)/bench
 test-peers: $(VENV)/test
 	$(BIN)/python -m benchmarks peer-tests $(LIST:%=--list %) || test $$? -eq 2
 
-# Random problems over all estimators and solvers, judged by an independent program; RESUME=1 goes on with a seed.
+# Random problems over all estimators and solvers, judged by an independent program; RESUME=1 goes on with a seed,
+# KINDS="malformed search" tries problems of these kinds only (benchmarks/campaign/kinds).
 PROBLEMS ?= 10000
 JOBS ?= 2
 TIME_LIMIT ?= 2
 campaign: $(VENV)/test
 	$(BIN)/python -m benchmarks campaign --problems $(PROBLEMS) --jobs $(JOBS) --time-limit $(TIME_LIMIT) \
-	  $(SEED:%=--seed %) $(RESUME:%=--resume)
+	  $(SEED:%=--seed %) $(RESUME:%=--resume) $(if $(KINDS),--kinds $(KINDS))
 
 # The manual, in docs/_build/html; warnings are errors, and nothing is fetched from the network. GALLERY=0 leaves the
 # examples of the gallery unrun, for a quick look.

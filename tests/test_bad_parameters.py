@@ -9,7 +9,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordsvm import GCD, SMO, SVOR, SVOREX, SVORIM, NystroemSVOR, ShashuaLevinSVOR, certify
+from ordsvm import (
+    GCD,
+    SMO,
+    SVOR,
+    SVOREX,
+    SVORIM,
+    SVR,
+    CalibratedOrdinal,
+    NystroemSVOR,
+    OrdinalSearchCV,
+    RoundedRegressor,
+    ShashuaLevinSVOR,
+    certify,
+)
 from tests.refusals import COST_MODELS, ESTIMATORS, X, Y, refuse
 
 # Parameters
@@ -33,6 +46,8 @@ OTHER_PARAMETERS = [
     ("gamma", [-1, -1e-9, np.nan, np.inf, "scal", "", True, None, [0.1]], r"'scale', 'auto' or a number.*not negative"),
     ("tol", [1, 1.0, 2, 10**6], r"a positive number below 1"),
     ("warm_start", ["yes", 1, None], r"True or False"),
+    ("deterministic", ["yes", 1, None, np.ones(2)], r"True or False"),
+    ("verbose", ["yes", 1.5, None, object(), np.ones(2)], r"True or False"),
     ("degree", [-1, np.nan, np.inf, "3", None, True], r"a number that is not negative"),
     ("coef0", [np.nan, np.inf, "0", None, False], r"a number"),
     ("max_iter", [-2, 1.5, -1.5, np.nan, np.inf, "10", None, True], r"-1 \(no limit\) or a whole number"),
@@ -56,6 +71,39 @@ def test_parameters_with_other_rules(estimator, name, value, allowed):
 def test_a_gamma_that_makes_the_kernel_constant(estimator, kernel):
     pattern = rf"gamma=0 is not valid for kernel='{kernel}', which it makes one constant: give 'scale', 'auto'"
     refuse(lambda: estimator(kernel=kernel, gamma=0).fit(X, Y), ValueError, pattern)
+
+
+@pytest.mark.usefixtures("no_solver")
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_device_that_is_an_array(estimator):
+    refuse(lambda: estimator(device=np.ones(2)).fit(X, Y), ValueError, r"device=array.*is unknown: give 'cpu', 'cuda'")
+
+
+@pytest.mark.usefixtures("no_solver")
+@pytest.mark.parametrize(
+    ("model", "error", "pattern"),
+    [
+        (RoundedRegressor("Ridge"), TypeError, r"regressor='Ridge' is not an estimator: give an object such as"),
+        (RoundedRegressor(SVR), TypeError, r"regressor=<class .*> is not an estimator"),
+        (CalibratedOrdinal(1j), TypeError, r"estimator=1j is not an estimator"),
+        (CalibratedOrdinal(n_jobs=np.ones(2)), ValueError, r"n_jobs=array.*is not valid: give None"),
+        (OrdinalSearchCV("SVOR"), TypeError, r"estimator='SVOR' is not an estimator"),
+        (OrdinalSearchCV(SVOR(), n_jobs="all"), ValueError, r"n_jobs='all' is not valid: give None"),
+        (OrdinalSearchCV(SVOR(), n_jobs=0), ValueError, r"n_jobs=0 is not valid: give None"),
+        (OrdinalSearchCV(SVOR(), verbose={1}), ValueError, r"verbose=\{1\} is not valid: give True or False"),
+        (OrdinalSearchCV(SVOR(), error_score=np.ones(2)), ValueError, r"error_score=.*: give 'raise' or a number"),
+        (OrdinalSearchCV(SVOR(), error_score="nan"), ValueError, r"error_score='nan' .*: give 'raise' or a number"),
+        (
+            OrdinalSearchCV(SVOR(), refit=1j),
+            ValueError,
+            r"refit=1j is not valid: give True, False, the name of a score",
+        ),
+        (OrdinalSearchCV(SVOR(), return_train_score=object()), ValueError, r"return_train_score=.*True or False"),
+    ],
+    ids=str,
+)
+def test_parameters_of_what_is_around_a_machine(model, error, pattern):
+    refuse(lambda: model.fit(X, Y), error, pattern)
 
 
 def test_a_gamma_of_0_that_no_kernel_needs():

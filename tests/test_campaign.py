@@ -34,7 +34,9 @@ def case_of(estimator="SVOR", **parameters):
 
 
 def test_a_slice(tmp_path):
-    records = campaign.go_through(Campaign(seed=1, time_limit=0.3), problems=48, jobs=1, folder=tmp_path)
+    records = campaign.go_through(
+        Campaign(seed=1, time_limit=0.3, kinds=("fit",)), problems=48, jobs=1, folder=tmp_path
+    )
     assert failures(records) == []
     assert report.count(records)["tried"] == 48
 
@@ -137,7 +139,7 @@ def test_an_interrupted_campaign_is_resumed(tmp_path):
 
 @pytest.mark.parametrize("number", range(12))
 def test_saved_lines_make_the_problem_again(number, tmp_path, capsys):
-    there = Campaign(seed=5, time_limit=0.3)
+    there = Campaign(seed=5, time_limit=0.3, kinds=("fit",))
     record = {"number": number, "outcome": "wrong", "reasons": ["as an example"]}
     path = reproduction.save(tmp_path, there, record)
     lines: dict = {}

@@ -19,6 +19,11 @@ from ordsvm import (
     NystroemSVOR,
     RedSVM,
 )
+from ordsvm.problem import Treatment
+from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
+
+THREADS_WORK_APART = ("asygcd", "asyagcd")  # they do not wait for each other
+THREADS_CHANGE_NOTHING = ("smo", "gcd", "parsmo-light", "parsmo-cache", "decomposition", "dcd-1", "dcd-2")
 
 DENSE = (SVOR(), SVORIM(), RedSVM(solver=AsyGCD()), NPSVOR(), SVC(), SVR(), NystroemSVOR(n_landmarks=40), LinearSVOR())
 SPARSE = (LinearSVOR(), LinearNPSVOR(), LinearSVC(), LinearSVR(), SVOR(kernel="linear"))
@@ -44,6 +49,28 @@ def test_the_model_is_the_same_with_any_number_of_threads(machine, is_sparse):
         for name in ("dual_coef_", "coef_", "thresholds_", "intercept_"):
             if hasattr(model, name):
                 assert np.array_equal(getattr(model, name), getattr(models[0], name))
+
+
+def alpha_of(name, n_threads):
+    """The dual variables that a solver ends with, without `deterministic`."""
+    X, y = data(is_sparse=False)
+    if name in LINEAR_SOLVERS:
+        return LinearNPSVOR(solver=name, n_threads=n_threads).fit(X, y).coef_
+    machine = SVOR if Treatment.PENALIZED in SOLVERS[name].accepts else SVORIM
+    return machine(solver=name, n_threads=n_threads, gamma=0.1, tol=1e-2).fit(X[:300], y[:300]).result_.alpha
+
+
+@pytest.mark.parametrize("name", [*SOLVERS, *LINEAR_SOLVERS])
+def test_a_solver_repeats_its_bits(name):
+    """The first column of the table in docs/guide/reproducibility.md."""
+    first, second = (alpha_of(name, 1 if name in THREADS_WORK_APART else 2) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", THREADS_CHANGE_NOTHING)
+def test_no_number_of_threads_changes_a_bit_of(name):
+    """The second column of that table, where it says so."""
+    np.testing.assert_array_equal(alpha_of(name, 1), alpha_of(name, 3))
 
 
 def test_the_flag_is_checked():

@@ -60,7 +60,8 @@ from benchmarks.campaign.workers import Campaign
 
 with tempfile.TemporaryDirectory() as folder:
     from pathlib import Path
-    records = campaign.go_through(Campaign(seed=22, time_limit=1.0), problems=50, jobs=1, folder=Path(folder))
+    fits = Campaign(seed=22, time_limit=1.0, kinds=("fit",))
+    records = campaign.go_through(fits, problems=50, jobs=1, folder=Path(folder))
 bad = [(r["number"], r["reasons"]) for r in records if r["outcome"] in ("wrong", "hung", "crashed")]
 assert len(records) == 50 and not bad, bad
 """

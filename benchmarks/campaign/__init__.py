@@ -1,5 +1,8 @@
 """A campaign of random problems over all estimators and solvers, each judged by an independent program.
 
+Seven in ten are fits. The others are identities, containers, malformed input, coverage of prediction sets and searches
+(`kinds`).
+
 `make campaign` (PROBLEMS=10000 SEED=0 JOBS=2 TIME_LIMIT=2 RESUME=1), or `python -m benchmarks campaign --problems
 10000`. Counts by stratum go to results/campaign.json; a problem that ends wrong, hung or crashed is saved under
 build/campaign as a few lines of Python that make it again.
@@ -11,10 +14,12 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
 from benchmarks.campaign import report, reproduction, workers
+from benchmarks.campaign.kinds import SHARES
 from benchmarks.campaign.workers import Campaign, Record
 from benchmarks.results import Row
 
@@ -31,6 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="of all of them; without it, the date")
     parser.add_argument("--jobs", type=int, default=2, help="processes at work")
     parser.add_argument("--time-limit", type=float, default=2.0, help="seconds of one fit")
+    parser.add_argument("--kinds", nargs="+", choices=SHARES, default=list(SHARES), help="of problems")
     parser.add_argument("--resume", action="store_true", help="keeps what an interrupted run of this seed has found")
 
 
@@ -41,9 +47,10 @@ def run(
     jobs: int = 2,
     time_limit: float = 2.0,
     resume: bool = False,
+    kinds: Sequence[str] = tuple(SHARES),
 ) -> list[Row]:
     """Trains and judges; the counts."""
-    campaign = Campaign(seed_of_today() if seed is None else seed, time_limit)
+    campaign = Campaign(seed_of_today() if seed is None else seed, time_limit, kinds=tuple(kinds))
     records = go_through(campaign, QUICK_PROBLEMS if quick else problems, jobs, resume)
     return report.rows(records)
 
@@ -68,7 +75,7 @@ def go_through(
             file.write(json.dumps(record, default=float) + "\n")
             file.flush()
             records.append(record)
-            if record["outcome"] in ("wrong", "hung", "crashed"):
+            if record["outcome"] in workers.FAILURES:
                 path_of_case = reproduction.save(folder, campaign, record)
                 print(f"{record['outcome']}: {path_of_case}: {'; '.join(record['reasons'])}", file=sys.stderr)
             if len(records) % 500 == 0:

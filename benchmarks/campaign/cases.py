@@ -21,6 +21,7 @@ TREATMENTS = {
 }
 KERNEL_MACHINES = (*TREATMENTS, "SVC", "SVR")
 LINEAR_MACHINES = ("LinearSVOR", "LinearNPSVOR", "LinearSVC", "LinearSVR")
+MACHINES = KERNEL_MACHINES + LINEAR_MACHINES
 WITH_COSTS = ("SVOR", "RedSVM", "SVORIM", "LinearSVOR")
 REGRESSORS = ("SVR", "LinearSVR")
 KERNELS = ("rbf", "linear", "poly", "laplacian", "precomputed", "callable", "sigmoid")
@@ -70,19 +71,18 @@ class Case:
 def draw(seed: int, number: int, time_limit: float) -> Case:
     """The problem of this number in the campaign of this seed."""
     rng = np.random.default_rng([seed, number])
-    names = KERNEL_MACHINES + LINEAR_MACHINES
-    estimator = names[number % len(names)]
+    estimator = MACHINES[number % len(MACHINES)]
     parameters: dict[str, Any] = {"C": _C(rng), "time_limit": time_limit}
     linear = estimator in LINEAR_MACHINES
     if not linear:
         parameters["kernel"] = str(rng.choice(KERNELS, p=KERNEL_SHARES))
     recipe = _recipe(rng, estimator, parameters)
-    parameters |= _of_labels(rng, estimator, recipe)
-    parameters |= _of_linear_machine(rng, estimator) if linear else _of_kernel(rng, parameters, recipe)
+    parameters |= of_labels(rng, estimator, recipe)
+    parameters |= of_linear_machine(rng, estimator) if linear else _of_kernel(rng, parameters, recipe)
     if rng.random() < 0.2:
         parameters["tol"] = float(rng.choice([1e-1, 1e-4, 1e-6]))
     parameters["n_threads"] = int(rng.choice([1, 1, 2, 3]))
-    options = _solver(rng, estimator, parameters)
+    options = choose_solver(rng, estimator, parameters)
     if rng.random() < 0.04:
         parameters["max_iter"] = int(rng.choice([1, 3, 30]))
     first_C = float(f"{parameters['C'] * 10.0 ** rng.uniform(-2, 2):.3g}") if rng.random() < 0.08 else 0.0
@@ -131,7 +131,7 @@ def _exponents(rng: np.random.Generator, d: int) -> tuple[float, ...]:
     return tuple(round(float(e), 2) for e in rng.uniform(-8, 8, size=1 if kind == "all" else d))
 
 
-def _of_labels(rng: np.random.Generator, estimator: str, recipe: Recipe) -> dict[str, Any]:
+def of_labels(rng: np.random.Generator, estimator: str, recipe: Recipe) -> dict[str, Any]:
     """What is about labels, costs and margins."""
     drawn: dict[str, Any] = {}
     if recipe.missing:
@@ -159,7 +159,7 @@ def _v_shaped(rng: np.random.Generator, n: int) -> list[list[float]]:
     return [[float(steps[y, min(y, k) : max(y, k)].sum().round(3)) for k in range(n)] for y in range(n)]
 
 
-def _of_linear_machine(rng: np.random.Generator, estimator: str) -> dict[str, Any]:
+def of_linear_machine(rng: np.random.Generator, estimator: str) -> dict[str, Any]:
     """Passes are limited by time only, as steps of kernel machines are."""
     plain = "epsilon_insensitive" if estimator == "LinearSVR" else "hinge"
     loss = plain if rng.random() < 0.7 else f"squared_{plain}"
@@ -188,7 +188,7 @@ def _of_kernel(rng: np.random.Generator, parameters: dict[str, Any], recipe: Rec
     return drawn
 
 
-def _solver(rng: np.random.Generator, estimator: str, parameters: dict[str, Any]) -> dict[str, Any]:
+def choose_solver(rng: np.random.Generator, estimator: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Puts a name from the registry into the parameters; returns options of the solver."""
     from benchmarks.campaign.solvers import choices, some_options
 

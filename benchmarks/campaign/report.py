@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from benchmarks.campaign.workers import Record
+from benchmarks.campaign.kinds import SHARES
+from benchmarks.campaign.workers import FAILURES, Record
 from benchmarks.results import Row, row
 
-OUTCOMES = ("converged", "warned", "wrong", "hung", "crashed")
+OF_FITS, OF_OTHERS = ("converged", "warned"), ("right", "refused", "left out")
 STRATA = ("estimator", "solver", "kernel", "scale", "C", "steps")
 MODERATE_C = ("1e-3 to 1e0", "1e0 to 1e3")
 MOST_WITHOUT_CONVERGENCE = 0.005
@@ -58,9 +59,12 @@ INEXPRESSIBLE = ("not definite", "beyond float64")
 def rows(records: list[Record]) -> list[Row]:
     """Claims with their bounds first, then the counts of every stratum."""
     counts = count(records)
-    made = [row("problems tried", counts["tried"], at_least=10_000, **_all(records))]
-    for outcome in ("wrong", "hung", "crashed"):
+    made = [row("problems tried", counts["tried"], at_least=10_000, counts=counts)]
+    for outcome in FAILURES:
         made.append(row(f"problems that ended {outcome}", counts[outcome], at_most=0))
+    for kind in SHARES:
+        made += of_kind(kind, [record for record in records if record["kind"] == kind])
+    records = [record for record in records if record["kind"] == "fit"]
     moderate = [record for record in records if record["C"] in MODERATE_C and record["steps"] != "limited"]
     auto = [record for record in moderate if record["solver"] == "auto"]
     parts = {
@@ -82,6 +86,17 @@ def rows(records: list[Record]) -> list[Row]:
             part = [record for record in records if record[stratum] == value]
             made.append(row(f"{stratum} {value}: share that converged", _share(part, "converged"), **_all(part)))
     return made + classes(records)
+
+
+def of_kind(kind: str, records: list[Record]) -> list[Row]:
+    """Return how many problems of a kind were tried, and how many of them failed, which none may."""
+    failed = [record for record in records if record["outcome"] in FAILURES]
+    made = [row(f"{kind}: problems tried", len(records), counts=count(records))]
+    if kind != "fit":
+        made[0]["tried"] = dict(sorted(Counter(record["what"] for record in records).items()))
+    wrong = ", ".join(f"{size} {what}" for what, size in Counter(r.get("what", kind) for r in failed).most_common(12))
+    claim = f"{kind}: problems that ended wrong, hung or crashed"
+    return [*made, row(claim, len(failed), at_most=0, explanation=f"They are of these strata: {wrong}.")]
 
 
 def classes(records: list[Record]) -> list[Row]:
@@ -111,7 +126,8 @@ def _why(records: list[Record]) -> str:
 
 def count(records: Iterable[Record]) -> dict[str, int]:
     counts = Counter(record["outcome"] for record in records)
-    return {"tried": sum(counts.values())} | {outcome: counts[outcome] for outcome in OUTCOMES}
+    others = [outcome for outcome in OF_OTHERS if counts[outcome]]
+    return {"tried": sum(counts.values())} | {name: counts[name] for name in (*OF_FITS, *others, *FAILURES)}
 
 
 def without_convergence(records: list[Record]) -> float:

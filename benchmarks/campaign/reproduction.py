@@ -6,7 +6,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from benchmarks.campaign.cases import Case, draw
+from benchmarks.campaign.cases import Case
+from benchmarks.campaign.kinds import MODULES
 from benchmarks.campaign.samples import Recipe
 from benchmarks.campaign.workers import Campaign, Record
 
@@ -30,6 +31,19 @@ print(model.result_)
 print(judge(answer_of({case}, model, (X, y, weight)))["reasons"])
 '''
 
+OTHER_KINDS = '''"""{outcome}: {reasons}
+
+Run from the root of the repository.
+"""
+
+from benchmarks.campaign.kinds.{module} import Problem, judge
+from benchmarks.campaign.samples import Recipe
+
+problem = {problem!r}
+verdict = judge(problem)
+print(verdict)
+'''
+
 FIRST = "model.set_params(C={C!r}).fit(X, y, sample_weight=weight).set_params(C={then!r})\n"
 
 
@@ -45,7 +59,7 @@ def lines(case: Case, outcome: str, reasons: list[str]) -> str:
     given = ", ".join(f"{name}={text}" for name, text in texts.items())
     return TEMPLATE.format(
         outcome=outcome,
-        reasons="; ".join(reasons).replace('"""', "'''").replace("\\", "/"),
+        reasons=_quoted(reasons),
         recipe=_recipe(case.recipe),
         model=f"{case.estimator}({given})",
         first=FIRST.format(C=case.first_C, then=case.parameters["C"]) if case.first_C else "",
@@ -56,10 +70,20 @@ def lines(case: Case, outcome: str, reasons: list[str]) -> str:
 def save(folder: Path, campaign: Campaign, record: Record) -> Path:
     """Writes a failing problem to the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    case = draw(campaign.seed, record["number"], campaign.time_limit)
-    path = folder / f"{record['outcome']}_{campaign.seed}_{record['number']}.py"
-    path.write_text(lines(case, record["outcome"], record["reasons"]))
+    kind, problem = campaign.draw(record["number"])
+    outcome, reasons = record["outcome"], record["reasons"]
+    path = folder / f"{outcome}_{campaign.seed}_{record['number']}.py"
+    if kind == "fit":
+        path.write_text(lines(problem, outcome, reasons))
+    else:
+        words = {"outcome": outcome, "reasons": _quoted(reasons), "module": MODULES[kind], "problem": problem}
+        path.write_text(OTHER_KINDS.format(**words))
     return path
+
+
+def _quoted(reasons: list[str]) -> str:
+    """Return the reasons as they may stand in a docstring."""
+    return "; ".join(reasons).replace('"""', "'''").replace("\\", "/")
 
 
 def _recipe(recipe: Recipe) -> str:

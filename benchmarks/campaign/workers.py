@@ -15,7 +15,12 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from benchmarks.campaign import kinds
+from benchmarks.campaign.cases import Case
+
 Record = dict[str, Any]
+FAILURES = ("wrong", "hung", "crashed")
+FITS = 20  # that a problem of another kind than "fit" may make before it has hung
 OTHER_STAGES = 600.0  # seconds for what is not the library's: the start of a process, and the judge
 
 
@@ -33,13 +38,20 @@ def work(campaign: Campaign, connection: Connection) -> None:
 class Campaign:
     """Which problems: their seed, the time limit of a fit, and the seconds after it until a fit has hung.
 
-    work   what a process runs
+    kinds   of problems that are drawn
+    work    what a process runs
     """
 
     seed: int
     time_limit: float = 2.0
     grace: float = 60.0
+    kinds: tuple[str, ...] = tuple(kinds.SHARES)
     work: Callable[[Campaign, Connection], None] = work
+
+    def draw(self, number: int) -> tuple[str, Any]:
+        """Return the kind of the problem of this number, and the problem."""
+        kind = kinds.kind_of(self.seed, number, self.kinds)
+        return kind, kinds.draw(self.seed, number, self.time_limit, kind)
 
 
 def run(campaign: Campaign, numbers: Iterable[int], jobs: int) -> Iterator[Record]:
@@ -57,6 +69,8 @@ def run(campaign: Campaign, numbers: Iterable[int], jobs: int) -> Iterator[Recor
                 if record is None:
                     continue
                 yield record
+                if record["outcome"] in FAILURES:  # malformed input may have spoilt the memory of the process
+                    worker.end()
                 number = next(waiting, None)
                 worker.number = number
                 if number is not None:
@@ -101,6 +115,7 @@ class _Worker:
             code = self.process.exitcode
             return self._lost("crashed", f"the process ended with {code} while it {self.stage}")
         limits = {"trains": self.campaign.time_limit + self.campaign.grace, "predicts": self.campaign.grace}
+        limits["is tried"] = FITS * self.campaign.time_limit + self.campaign.grace
         limit = limits.get(self.stage, OTHER_STAGES)
         if time.monotonic() - self.began > limit:
             return self._lost("hung", f"nothing for {limit:g} s while it {self.stage}")
@@ -116,11 +131,9 @@ class _Worker:
         return False
 
     def _lost(self, outcome: str, reason: str) -> Record:
-        from benchmarks.campaign.cases import draw
-
         self.end()
-        case = draw(self.campaign.seed, int(self.number or 0), self.campaign.time_limit)
-        return {"number": self.number, "outcome": outcome, "reasons": [reason], **case.strata}
+        strata = kinds.strata(*self.campaign.draw(int(self.number or 0)))
+        return {"number": self.number, "outcome": outcome, "reasons": [reason], **strata}
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -132,13 +145,24 @@ class _Worker:
 
 def attempt(campaign: Campaign, number: int, tell: Any = lambda stage: None) -> Record:
     """Trains and judges one problem."""
+    kind, problem = campaign.draw(number)
+    record: Record = {"number": number, **kinds.strata(kind, problem)}
+    importlib.import_module("ordsvm")
+    if kind == "fit":
+        return record | _fit(problem, tell)
+    tell("is tried")
+    try:
+        outcome, reasons = kinds.module_of(kind).judge(problem)
+    except Exception as error:
+        outcome, reasons = "crashed", [_words(error)]
+    return record | {"outcome": outcome, "reasons": reasons}
+
+
+def _fit(case: Case, tell: Any) -> Record:
     from benchmarks.campaign.answers import answer_of, train
-    from benchmarks.campaign.cases import draw
     from benchmarks.campaign.judge import judge
 
-    case = draw(campaign.seed, number, campaign.time_limit)
-    record: Record = {"number": number, **case.strata}
-    importlib.import_module("ordsvm")
+    record: Record = {}
     tell("trains")
     began = time.perf_counter()
     try:
@@ -147,8 +171,7 @@ def attempt(campaign: Campaign, number: int, tell: Any = lambda stage: None) -> 
         tell("predicts")
         answer = answer_of(case, model, data)
     except Exception as error:
-        lines = traceback.format_exception_only(error) + traceback.format_tb(error.__traceback__)[-2:]
-        return record | {"outcome": "crashed", "reasons": ["".join(lines)]}
+        return record | {"outcome": "crashed", "reasons": [_words(error)]}
     tell("is judged")
     verdict = judge(answer)
     result = model.result_
@@ -161,3 +184,8 @@ def attempt(campaign: Campaign, number: int, tell: Any = lambda stage: None) -> 
         record["reasons"] = [*record["reasons"], "not converged, and no ConvergenceWarning"]
     record["outcome"] = "wrong" if record["reasons"] else "converged" if result.converged else "warned"
     return record
+
+
+def _words(error: Exception) -> str:
+    """Return the exception and the last two places that it came through."""
+    return "".join(traceback.format_exception_only(error) + traceback.format_tb(error.__traceback__)[-2:])

@@ -72,6 +72,26 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name}={shortened(value)} is not valid: give True or False.")
 
 
+def check_verbose(value: Any) -> None:
+    """Raise ValueError unless the value is True, False or a whole number, as scikit-learn has it."""
+    if not isinstance(value, (bool, np.bool_, Integral)):
+        raise ValueError(f"verbose={shortened(value)} is not valid: give True or False.")
+
+
+def check_jobs(value: Any) -> None:
+    """Raise ValueError unless the value is None or a whole number of jobs, as joblib has it."""
+    if value is not None and (not isinstance(value, Integral) or value == 0):
+        raise ValueError(
+            f"n_jobs={shortened(value)} is not valid: give None (1, or what joblib is set to) or a number."
+        )
+
+
+def check_estimator(name: str, value: Any) -> None:
+    """Raise TypeError unless the value is an object that can be cloned and trained."""
+    if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "get_params")):
+        raise TypeError(f"{name}={shortened(value)} is not an estimator: give an object such as SVOR().")
+
+
 def usable_threads(n_threads: Any) -> int:
     """None: every core that this process may use, by affinity and OMP_NUM_THREADS."""
     if n_threads is None:

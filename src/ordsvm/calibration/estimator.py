@@ -24,7 +24,7 @@ from ordsvm.calibration.maps import MAPS, OrderedLogistic, ProbabilityMap
 from ordsvm.calibration.parts import given_folds, is_number, numbered_folds, split_for_map
 from ordsvm.calibration.scores import rank_score, spread
 from ordsvm.checkpoint import Session, check_checkpoint, opened
-from ordsvm.checks import check_choice, check_number
+from ordsvm.checks import check_choice, check_estimator, check_jobs, check_number
 from ordsvm.conventions import linked, share_of_right_labels
 from ordsvm.devices import on_host
 from ordsvm.estimators.base import all_or_nothing
@@ -157,6 +157,9 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_checkpoint(checkpoint)
         check_choice("method", self.method, MAPS)
+        check_jobs(self.n_jobs)
+        if self.estimator is not None:
+            check_estimator("estimator", self.estimator)
         if isinstance(self.cv, str):
             check_choice("cv", self.cv, ["prefit"])
         require_y(y, type(self).__name__, "label")

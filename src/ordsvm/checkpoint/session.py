@@ -72,6 +72,8 @@ class Checkpoint:
     (True, True)
     """
 
+    # kept by tests/test_checkpoints.py::test_the_same_call_after_the_end_returns_the_answer
+
     folder: str | os.PathLike[str]
     interval: float = INTERVAL
 

@@ -22,7 +22,7 @@ from ordsvm._typing import Floats
 from ordsvm.checkpoint import Keeper, digest, opened
 from ordsvm.checkpoint.description import parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
-from ordsvm.checks import caller_level, check_flag, check_number, check_positive, usable_threads
+from ordsvm.checks import caller_level, check_flag, check_number, check_positive, check_verbose, usable_threads
 from ordsvm.conventions import check_signature, linked, name_init_after
 from ordsvm.devices import TensorRows, beside, check_device, is_tensor, on_host, usable_device
 from ordsvm.estimators.model_findings import RankCounts, warn_of_findings
@@ -191,7 +191,7 @@ def reports_to_callbacks(fit: Any) -> Any:
             if name not in known:
                 raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
         has_callbacks = bool(getattr(self, "_skl_callbacks", None))
-        if not self.deterministic:
+        if not isinstance(self.deterministic, (bool, np.bool_)) or not self.deterministic:  # `fit` refuses the former
             return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
         with blas_threads(1):
             return (reporting if has_callbacks else fit)(self, X, y, *args, **kwargs)
@@ -260,7 +260,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         usable_threads(self.n_threads)
         check_flag("deterministic", self.deterministic)
         check_flag("warm_start", self.warm_start)
-        if self.device != "cpu":
+        check_verbose(self.verbose)
+        if not isinstance(self.device, str) or self.device != "cpu":
             check_device(self.device)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)

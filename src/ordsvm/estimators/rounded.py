@@ -10,6 +10,7 @@ from sklearn.utils import Tags, assert_all_finite, check_consistent_length, colu
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordsvm._typing import Categories, CheckpointPath, Samples, SampleWeight
+from ordsvm.checks import check_estimator
 from ordsvm.conventions import NoProbabilities, linked, refuse_calibration_by_class, share_of_right_labels
 from ordsvm.devices import on_host
 from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
@@ -94,6 +95,7 @@ class RoundedRegressor(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         check_structure(X)
+        check_estimator("regressor", self._regressor())
         validate_data(self, X, skip_check_array=True)  # counts and names the features only
         y, sample_weight = on_host(y, "y"), on_host(sample_weight, "sample_weight")
         ranks = encode_labels(y, self.categories, estimator_name=type(self).__name__)

@@ -139,6 +139,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     load(f"{folder}/model.safetensors")
     LinearSVOR()
     """
+    # kept by tests/test_fuzz.py::test_hostile_model_files,
+    # tests/test_model_files.py::test_a_small_file_takes_little_memory
     name = os.fspath(path)
     arrays, header = _read(path, name)
     _check_header(header, name)

@@ -65,6 +65,7 @@ def register(kind: T) -> T:
     >>> PatientSVOREX().C
     1.0
     """
+    # kept by tests/test_pipeline_files.py::test_a_file_of_an_estimator_that_is_not_registered_is_refused
     frozen = is_dataclass(kind) and isinstance(kind, type) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
     if not (isinstance(kind, type) and (issubclass(kind, BaseEstimator) or frozen)):
         raise TypeError(f"register takes a class of estimators or a frozen dataclass, not {shortened(kind)}.")

@@ -22,7 +22,15 @@ from ordsvm._typing import CheckpointPath, CrossValidation, Samples, SampleWeigh
 from ordsvm.checkpoint import DamagedError, OtherFitError, Session, check_checkpoint, digest, opened
 from ordsvm.checkpoint.description import FREE_TO_CHANGE, parameters_in_words
 from ordsvm.checkpoint.identity import data_identity
-from ordsvm.checks import check_choice, check_positive
+from ordsvm.checks import (
+    check_choice,
+    check_estimator,
+    check_flag,
+    check_jobs,
+    check_positive,
+    check_verbose,
+    shortened,
+)
 from ordsvm.conventions import linked
 from ordsvm.devices import on_host, usable_device
 from ordsvm.estimators.base import Machine, all_or_nothing
@@ -196,6 +204,9 @@ class OrdinalSearchCV(GridSearchCV):
     True
     """
 
+    # kept by tests/test_model_selection.py::test_answers_of_grid_search, tests/test_campaign_kinds.py::test_a_slice,
+    # tests/test_search_methods.py::test_the_exact_rule_keeps_the_winner_and_all_scores
+
     method: str = "exhaustive"  # of pickles of 0.1.0 too
 
     def __init__(
@@ -285,6 +296,7 @@ class OrdinalSearchCV(GridSearchCV):
             The fitted search.
         """
         check_checkpoint(checkpoint)
+        self._check_options()
         check_positive("memory_limit", self.memory_limit)
         check_choice("method", self.method, METHODS)
         if self.method == "halving" and callable(self.refit):
@@ -311,6 +323,20 @@ class OrdinalSearchCV(GridSearchCV):
             judge = Judge(self._judged_by(scorers), self.return_train_score, self.error_score)
             self._fit(X, y, sample_weight, folds, judge, session)
         return self
+
+    def _check_options(self) -> None:
+        """Raise ValueError or TypeError where what `GridSearchCV` has too is of a wrong type."""
+        check_estimator("estimator", self.estimator)
+        check_jobs(self.n_jobs)
+        check_verbose(self.verbose)
+        check_flag("return_train_score", self.return_train_score)
+        raises = isinstance(self.error_score, str) and self.error_score == "raise"
+        if not raises and not isinstance(self.error_score, Real):
+            raise ValueError(f"error_score={shortened(self.error_score)} is not valid: give 'raise' or a number.")
+        if not (isinstance(self.refit, (bool, np.bool_, str)) or callable(self.refit)):
+            raise ValueError(
+                f"refit={shortened(self.refit)} is not valid: give True, False, the name of a score or a function."
+            )
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, folds: list[Fold], judge: Judge, session: Session | None

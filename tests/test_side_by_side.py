@@ -15,7 +15,7 @@ from ordsvm.model_selection import device_grid
 from ordsvm.problem import Treatment
 from ordsvm.solvers.kernel.interior_point import side_by_side, stacked_low_rank, stacked_path, stacked_system
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, solve_side_by_side
-from ordsvm.solvers.kernel.interior_point.stacked_start import Starts, are_near
+from ordsvm.solvers.kernel.interior_point.stacked_start import PathStarts, are_near
 from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 from ordsvm.torch_library import torch_library
 from tests.cases import random_data
@@ -161,13 +161,13 @@ def test_a_kernel_nearby_begins_where_the_last_one_has_been(factors):
     folds = Folds([MAKE["svor"](y[each]) for each in samples], samples)
     some, library = np.array([10.0, 100.0, 1000.0]), NumpyLibrary()
     first, second = RBF(0.05)(X, X), RBF(0.08)(X, X)
-    starts = Starts()
+    starts = PathStarts()
     solve_side_by_side(library, first, folds, some, 1e-3, starts)
     factors.clear()
     cold = solve_side_by_side(library, second, folds, some, 1e-3)
     from_nothing = len(factors)
     factors.clear()
-    warm = solve_side_by_side(library, second, folds, some, 1e-3, Starts(starts))
+    warm = solve_side_by_side(library, second, folds, some, 1e-3, PathStarts(starts))
     assert warm.keys() == cold.keys()
     assert len(warm) == 6
     assert len(factors) <= 0.85 * from_nothing
@@ -196,11 +196,11 @@ def test_correctors_save_systems(factors, monkeypatch):
 def test_a_start_that_leads_nowhere_is_followed_by_one_from_nothing(monkeypatch):
     X, y = random_data(5, n=60)
     folds, K, library = folds_of(MAKE["svor"], y), RBF(0.5)(X, X), NumpyLibrary()
-    starts = Starts()
+    starts = PathStarts()
     cold = solve_side_by_side(library, K, folds, C, 1e-3, starts)
     for value, x in starts._left.items():
         starts._left[value] = x._replace(alpha=np.nan * x.alpha)
-    assert solve_side_by_side(library, K, folds, C, 1e-3, Starts(starts)).keys() == cold.keys()
+    assert solve_side_by_side(library, K, folds, C, 1e-3, PathStarts(starts)).keys() == cold.keys()
 
 
 def test_a_system_that_breaks_down_takes_no_other_problem_along():

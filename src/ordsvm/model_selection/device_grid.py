@@ -25,7 +25,7 @@ from ordsvm.kernels.products.on_torch import TorchProducts, torch_products
 from ordsvm.model_selection.paths import FoldSamples, Parameters, may_follow, scales_with_C
 from ordsvm.solvers.auto import is_auto, trains_side_by_side
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, Solved, solve_side_by_side
-from ordsvm.solvers.kernel.interior_point.stacked_start import Starts, are_near
+from ordsvm.solvers.kernel.interior_point.stacked_start import PathStarts, are_near
 from ordsvm.torch_library import TorchLibrary, torch_library
 
 
@@ -44,7 +44,7 @@ class DeviceGrid:
     ) -> None:
         self._machine, self._kernel, self._X, self._C = machine, kernel, X, np.array(C, dtype=np.float64)
         self._before = before
-        self._starts = Starts()
+        self._starts = PathStarts()
         self._lock = threading.Lock()
         self._fits: list[Fit] | None = None
         self._found: dict[tuple[int, int], Solved] = {}
@@ -69,7 +69,7 @@ class DeviceGrid:
             before, self._before = self._before, None
             if before is not None and are_near(before._kernel, self._kernel):
                 before.solved(trains)  # which a job before this one has begun
-                self._starts = Starts(before._starts)
+                self._starts = PathStarts(before._starts)
             self._fits = self._unit_fits(trains)
             tasks = [fit.task for fit in self._fits]
             if not tasks or any(len(task.problems) > 1 for task in tasks):

@@ -1,10 +1,11 @@
 """A primal-dual interior-point method with a crossover to exact zeros and caps.
 
 Solves    the dual with any treatment of the thresholds.
-Keeps     an iterate strictly inside of the box with multipliers of all bounds (central_path.py), and, as the α of the
+Keeps     an iterate strictly inside of the box with multipliers of all bounds (stacked_path.py), and, as the α of the
           run, the best feasible one that was met.
 Step      Newton's method on the optimality conditions with complementarity relaxed by μ: Mehrotra's predictor chooses
-          how much μ falls, Gondzio's correctors mend products that are far from it.
+          how much μ falls, Gondzio's correctors mend products that are far from it. The problem is a stack of one
+          (stacks.py), whose systems LAPACK solves (kernel_system.py); side_by_side.py is about stacks of many.
 Stops     when the sides of all hinges show and a crossover (crossover.py) passes the certificate in float64; without
           convergence where μ falls no more.
 Cost      all of K in memory, and n³/3 operations an iteration (n·rank² where K has low rank); about 10 iterations, at
@@ -26,13 +27,15 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
+from ordsvm.array_library import Array, NumpyLibrary
 from ordsvm.checks import check_positive, usable_threads
 from ordsvm.problem import Treatment
 from ordsvm.solvers.blas import blas_threads, threads_for
-from ordsvm.solvers.kernel.interior_point.central_path import CentralPath
 from ordsvm.solvers.kernel.interior_point.crossover import Crossover, feasible
 from ordsvm.solvers.kernel.interior_point.kernel_system import is_semidefinite, kernel_system
-from ordsvm.solvers.kernel.interior_point.scaled_problem import ScaledProblem
+from ordsvm.solvers.kernel.interior_point.stacked_path import StackedPath
+from ordsvm.solvers.kernel.interior_point.stacked_start import first_point
+from ordsvm.solvers.kernel.interior_point.stacks import CentralPathPoint, Stacks
 from ordsvm.solvers.kernel.run import NOT_FINITE, Run
 
 MATRICES = 4  # with n × n numbers each: K, its factor, a weighted copy and the system
@@ -111,7 +114,7 @@ class InteriorPoint:
             run.look_every(1)
         n_threads = threads_for(run.problem.n_samples, usable_threads(run.control.n_threads))
         with blas_threads(n_threads):
-            run.close(Search(run).work())
+            run.close(PathFollower(run).work())
 
     def _check_memory(self, n_samples: int) -> None:
         needed = int(np.ceil(MATRICES * 8 * n_samples**2 / 2**20))
@@ -123,8 +126,8 @@ class InteriorPoint:
             )
 
 
-class Search:
-    """A run of the method, on the samples that have hinges."""
+class PathFollower:
+    """The method at work on one run: the samples that have hinges, as a stack of one problem."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -132,17 +135,21 @@ class Search:
         self._best_gap = np.inf
 
     def work(self) -> _core.Status:
-        if self._is_undetermined():
+        """Bring the run to its end, and return how it ended."""
+        run, problem = self._run, self._problem
+        constrained = problem.treatment in (Treatment.FREE, Treatment.ORDERED)
+        if constrained and problem.undetermined().any():  # no α but 0, and no point inside of the box
             return _core.Status.imprecise
-        if self._is_optimal(self._run.alpha.copy()):
+        alpha = run.alpha.copy()
+        if self._is_optimal(alpha, self._scores(alpha)):
             return _core.Status.converged
         if not self._prepare():
             return self._without_convergence()
-        with np.errstate(all="ignore"):  # overflow ends the search
+        with np.errstate(all="ignore"):  # overflow ends the path
             return self._follow()
 
     def _prepare(self) -> bool:
-        """K and its factors; False where there is nothing finite to factor."""
+        """Compute K and its factors; return False if there is nothing finite to factor."""
         run, n = self._run, len(self._samples)
         K = run.matrix.part(self._samples, self._samples, run.control.n_threads)
         unit = float(K.diagonal().mean()) or 1.0
@@ -152,37 +159,31 @@ class Search:
         if unit < 0.0:
             return False
         K /= unit
-        self._kernel = kernel_system(K, n * sys.float_info.epsilon)
-        self._is_semidefinite = is_semidefinite(K, self._kernel)
-        self._path = CentralPath(ScaledProblem.of(self._problem, unit), self._kernel)
+        kernel = kernel_system(K, n * sys.float_info.epsilon)
+        self._is_semidefinite = is_semidefinite(K, kernel)
+        self._stacks = Stacks.of(NumpyLibrary(), kernel, [self._problem], unit)
+        self._cap = self._stacks.caps(np.ones(1))
         return True
 
-    def _is_undetermined(self) -> bool:
-        """Whether a threshold could be anything: then there is no α but 0, and no point inside of the box."""
-        constrained = self._problem.treatment in (Treatment.FREE, Treatment.ORDERED)
-        return constrained and bool(self._problem.undetermined().any())
-
     def _follow(self) -> _core.Status:
-        run, path, n = self._run, self._path, len(self._samples)
+        run, stacks, n = self._run, self._stacks, len(self._samples)
+        path, size, x = StackedPath(stacks), stacks.size(self._cap), first_point(stacks, self._cap)
         attempt, least, since = CROSSOVER_START, np.inf, 0
         for iteration in range(MOST_ITERATIONS):
             if 0 <= run.control.max_iter <= run.n_iter:
                 return _core.Status.max_iter
             if run.report(iteration, n):
                 return _core.Status.stopped
-            try:
-                path.advance()
-            except np.linalg.LinAlgError:
-                break
-            mu = path.mu(path.now)
-            if not path.now.is_finite() or not mu > 0.0:
+            x = path.advanced(x, size)
+            mu = path.mu(x, size).item()
+            if not mu > 0.0 or not all(np.isfinite(part).all() for part in x):
                 break
             run.count(iteration + 1, n)
-            self._keep_iterate()
-            left = path.relative_complementarity()
+            self._keep_iterate(x)
+            left = path.left(x, size).item()
             if left <= attempt:
                 attempt = CROSSOVER_AGAIN * left
-                if self._crosses_over():
+                if self._crosses_over(x):
                     return _core.Status.converged
             least, since = (mu, 0) if mu < 0.5 * least else (least, since + 1)
             if since >= PATIENCE or left <= LEAST_COMPLEMENTARITY:
@@ -190,43 +191,54 @@ class Search:
         return self._without_convergence()
 
     def _without_convergence(self) -> _core.Status:
-        """For an indefinite K the end of the method, which is one of another problem: its gap shows that, with the
-        scores of K in place of those of its factors."""
+        """Return how the method ends: for an indefinite K at the optimum of another problem.
+
+        The gap shows that, with the scores of K in place of those of its factors.
+        """
         if self._is_semidefinite:
             return _core.Status.imprecise
         alpha = self._run.alpha.copy()
         self._run.move_to(alpha, self._scores(alpha))
         return _core.Status.converged
 
-    def _keep_iterate(self) -> None:
-        """The iterate, made feasible, is what looks see; its scores come from the factors of K."""
-        x, scaled, run = self._path.now, self._path.scaled, self._run
-        inside = np.minimum(x.alpha * scaled.alpha_unit, self._problem.hinges.cap)
-        alpha = feasible(self._problem, inside, scaled.order_sums(x.order) * scaled.alpha_unit)
+    def _keep_iterate(self, x: CentralPathPoint) -> None:
+        """Keep the iterate, made feasible, for looks at it; its scores come from the factors of K."""
+        stacks, run = self._stacks, self._run
+        alpha = self._feasible(x.alpha, x.order)
         score = np.zeros(run.problem.n_samples)
-        score[self._samples] = scaled.score_unit * self._kernel.product(scaled.beta(alpha / scaled.alpha_unit))
+        beta = self._problem.beta(alpha) / stacks.alpha_unit
+        score[self._samples] = stacks.score_unit * stacks.kernel.product(beta[np.newaxis, np.newaxis])[0, 0]
         self._keep(alpha, score)
 
-    def _crosses_over(self) -> bool:
-        run, unit = self._run, self._path.scaled.score_unit
+    def _feasible(self, alpha: Array, order: Array) -> Floats:
+        """Return α of the problem's hinges, exact at bounds, for α and ν of a point."""
+        stacks, cap = self._stacks, self._problem.hinges.cap
+        own = (alpha / self._cap).reshape(-1)[stacks.places[0]] * cap  # shares of the caps: 1 is a cap exactly
+        gamma = stacks.order_sums(order)[0, 0] if stacks.is_ordered else np.zeros(self._problem.n_thresholds)
+        return feasible(self._problem, own, gamma * stacks.alpha_unit)
 
-        def scores(alpha: Floats) -> Floats:
-            return self._scores(alpha)[self._samples] / unit
-
-        crossover = Crossover(self._problem, self._path, self._kernel, scores, run.control.tol / unit)
-        for alpha in crossover.candidates():
-            if run.out_of_time():
-                return False
-            if self._is_optimal(alpha):
+    def _crosses_over(self, x: CentralPathPoint) -> bool:
+        """Return True if a candidate of the crossover from this point is optimal."""
+        run, stacks = self._run, self._stacks
+        crossover = Crossover(stacks, x, self._cap, 0.5 * run.control.tol / stacks.score_unit)
+        while not run.out_of_time() and np.isfinite(candidate := crossover.candidate()).all():
+            alpha = self._feasible(candidate, crossover.x.order)
+            score = self._scores(alpha)
+            if self._is_optimal(alpha, score):
                 return True
+            inside = np.zeros(self._cap.size)
+            inside[stacks.places[0]] = alpha / stacks.alpha_unit
+            own_score = score[self._samples] / stacks.score_unit
+            if not crossover.advance(inside.reshape(self._cap.shape), own_score[np.newaxis, np.newaxis]):
+                break
         return False
 
     def _scores(self, alpha: Floats) -> Floats:
         return self._run.matrix.product(self._run.problem.beta(alpha), self._run.control.n_threads)
 
-    def _is_optimal(self, alpha: Floats) -> bool:
-        """Whether this α passes the certificate; it is kept if so, or if it is the best so far."""
-        run, score = self._run, self._scores(alpha)
+    def _is_optimal(self, alpha: Floats, score: Floats) -> bool:
+        """Return True if this α passes the certificate; it is kept if so, or if it is the best so far."""
+        run = self._run
         rounding = run.matrix.rounding(run.problem.beta(alpha))
         proof = run.problem.certificate(alpha, score, rounding)
         passes = max(proof.relative_gap, proof.violation) <= run.control.tol
@@ -234,7 +246,10 @@ class Search:
         return passes
 
     def _keep(self, alpha: Floats, score: Floats, passes: bool = False) -> None:
-        gap = self._run.problem.certificate(alpha, score).gap
-        if passes or gap < self._best_gap:
+        """Keep an α that passes, or the one with the smallest gap before."""
+        if not passes:
+            gap = self._run.problem.certificate(alpha, score).gap
+            if not gap < self._best_gap:
+                return
             self._best_gap = gap
-            self._run.move_to(alpha, score)
+        self._run.move_to(alpha, score)

@@ -1,5 +1,5 @@
-"""The linear systems of the interior-point method: (K + D) Z = D Q with a diagonal D = 1/W that changes from one
-iteration to the next, and the product KZ. A W of 0 stands for Z = Q there.
+"""The linear systems of the interior-point method for one problem, a stack of one: (K + D) Z = D Q with a diagonal
+D = 1/W that changes from one iteration to the next, and the product KZ. Q is 0 where W is.
 
 `FactoredKernel` has K = FF' with as many columns as K has rank: Z = Q − W·FU with (I + F'WF) U = F'Q, which is positive
 definite however large W is, and costs n·rank² an iteration. `DenseKernel` factors K + D, which costs n³/3 and fails
@@ -7,8 +7,6 @@ where W is so large that D is lost in the rounding of K: then the other one take
 """
 
 from __future__ import annotations
-
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -19,19 +17,6 @@ LOW_RANK = 0.55  # share of n up to which n·rank² costs less than n³/3
 LEAST_RIDGE = 1e-9  # of D beside the diagonal of K, for K + D to be factored
 FACTOR_ERROR = 1e-9  # of a value of K
 RIDGES = (0.0, 1e-15, 1e-13, 1e-11)  # shares of the diagonal, tried one after the other
-
-
-class KernelSystem(Protocol):
-    """K of n samples, and the systems made of it."""
-
-    def weigh(self, weight: Floats) -> None:
-        """Prepares systems with this W; LinAlgError if that can't be done."""
-
-    def solve(self, right: Floats) -> tuple[Floats, Floats]:
-        """Z and KZ for a matrix Q of right sides."""
-
-    def product(self, beta: Floats) -> Floats:
-        """Kβ."""
 
 
 class FactoredKernel:
@@ -48,8 +33,8 @@ class FactoredKernel:
         self.factor[pivot - 1] = np.tril(lower[:, : self.rank])
         self.factor *= scale[:, np.newaxis]
 
-    def weigh(self, weight: Floats) -> None:
-        self._weight = weight[:, np.newaxis]
+    def weigh(self, weight: Floats, inverse: Floats) -> None:
+        self._weight = weight[0, 0][:, np.newaxis]
         if self.rank == 0:
             return
         matrix = blas.dsyrk(1.0, np.sqrt(self._weight) * self.factor, trans=1, lower=1)
@@ -59,12 +44,12 @@ class FactoredKernel:
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
         if self.rank == 0:
             return right, np.zeros_like(right)
-        inner = lapack.dpotrs(self._cholesky, self.factor.T @ right, lower=1)[0]
+        inner = lapack.dpotrs(self._cholesky, self.factor.T @ right[0, 0], lower=1)[0]
         scores = self.factor @ inner
-        return right - self._weight * scores, scores
+        return right - self._weight * scores, scores[np.newaxis, np.newaxis]
 
     def product(self, beta: Floats) -> Floats:
-        return self.factor @ (self.factor.T @ beta)
+        return (self.factor @ (self.factor.T @ beta[0, 0]))[np.newaxis, np.newaxis]
 
 
 class DenseKernel:
@@ -74,51 +59,47 @@ class DenseKernel:
         self._K, self._factored = K, factored
         self._diagonal = K.diagonal().copy()
 
-    def weigh(self, weight: Floats) -> None:
-        self._weight = weight[:, np.newaxis]
-        self._moving = np.flatnonzero(weight > 0)
-        ridge = 1.0 / weight[self._moving]
+    def weigh(self, weight: Floats, inverse: Floats) -> None:
+        self._moving = np.flatnonzero(weight[0, 0] > 0)
+        self._ridge = inverse[0, 0, self._moving]
         self._cholesky: Floats | None = None
-        if len(ridge) > 0 and np.all(ridge >= LEAST_RIDGE * self._diagonal[self._moving]):
-            every = len(self._moving) == len(weight)
+        if len(self._ridge) > 0 and np.all(self._ridge >= LEAST_RIDGE * self._diagonal[self._moving]):
+            every = len(self._moving) == len(self._K)
             matrix = np.array(self._K if every else self._K[np.ix_(self._moving, self._moving)], order="F")
-            matrix[np.diag_indices(len(ridge))] += ridge
+            matrix[np.diag_indices(len(matrix))] += self._ridge
             factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
             self._cholesky = None if failed else factor
         if self._cholesky is None:
-            self._factored.weigh(weight)
+            self._factored.weigh(weight, inverse)
 
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
         if self._cholesky is None:
             return self._factored.solve(right)
-        moving, found = self._moving, right.copy()
-        found[moving] = 0.0
-        wanted = right[moving] / self._weight[moving]
-        if len(moving) < len(right):
-            wanted -= (self._K @ found)[moving]
-        found[moving] = lapack.dpotrs(self._cholesky, wanted, lower=1)[0]
+        found = np.zeros_like(right)
+        wanted = right[0, 0, self._moving] * self._ridge[:, np.newaxis]
+        found[0, 0, self._moving] = lapack.dpotrs(self._cholesky, wanted, lower=1)[0]
         return found, self._K @ found
 
     def product(self, beta: Floats) -> Floats:
-        return self._K @ beta
+        return beta @ self._K
 
 
-def is_semidefinite(K: Floats, kernel: KernelSystem) -> bool:
-    """Whether the factors of K make K again, judged by a product with a random vector."""
+def is_semidefinite(K: Floats, kernel: FactoredKernel | DenseKernel) -> bool:
+    """Return True if the factors of K make K again, judged by a product with a random vector."""
     probe = np.random.default_rng(0).normal(size=len(K))
     scores = K @ probe
-    apart = np.abs(scores - kernel.product(probe)).max(initial=0.0)
+    apart = np.abs(scores - kernel.product(probe[np.newaxis, np.newaxis])[0, 0]).max(initial=0.0)
     return bool(apart <= FACTOR_ERROR * np.abs(K).max(initial=0.0) * len(K))
 
 
-def kernel_system(K: Floats, rounding: float) -> KernelSystem:
-    """The cheaper one of both for this matrix, whose values are right to `rounding`, as a share of the diagonal."""
+def kernel_system(K: Floats, rounding: float) -> FactoredKernel | DenseKernel:
+    """Return the cheaper one of both for a matrix whose values are right to `rounding`, as a share of the diagonal."""
     factored = FactoredKernel(K, rounding)
     return factored if factored.rank <= LOW_RANK * len(K) else DenseKernel(K, factored)
 
 
 def cholesky(matrix: Floats) -> Floats:
-    """The lower factor of a matrix whose lower half is given, if need be of one with a slightly larger diagonal."""
+    """Return the lower factor of a matrix whose lower half is given; NaN if even a larger diagonal gives none."""
     diagonal = np.diag_indices(len(matrix))
     for ridge in RIDGES:
         larger = matrix.copy(order="F")
@@ -126,4 +107,4 @@ def cholesky(matrix: Floats) -> Floats:
         factor, failed = lapack.dpotrf(larger, lower=1, clean=0, overwrite_a=1)
         if not failed:
             return factor
-    raise np.linalg.LinAlgError("The matrix is not positive definite.")
+    return np.full(matrix.shape, np.nan)

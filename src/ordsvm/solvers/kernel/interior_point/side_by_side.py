@@ -1,9 +1,8 @@
 """The interior-point method on many small problems at once, as a search has them: all folds and all C of one kernel.
 
 Solves    duals with free, penalised or no thresholds, over subsets of samples whose kernel values are all in memory.
-Keeps     for every fold and C what central_path.py keeps of one problem, in arrays (folds, C, samples, columns).
-Step      stacked_path.py; the systems of all problems are factored together, scaled to √W K √W + I, which is
-          positive definite whatever W is, and has ones for samples without hinges.
+Keeps     for every fold and C what interior_point.py keeps of one problem, in arrays (folds, C, samples, columns).
+Step      stacked_path.py; the systems of all problems are factored together (`StackedKernel`).
 Starts    from nothing, or from iterates that the same folds and C had with a kernel nearby: stacked_start.py.
 Stops     a problem whose certificate passes; a C leaves when all of its folds have.
 Cost      n³/3 a problem and iteration, at the rate of products of matrices, or 2 n·rank² (stacked_low_rank.py).
@@ -23,11 +22,12 @@ from ordsvm.array_library import Array, ArrayLibrary, NumpyLibrary
 from ordsvm.kernels.products.norm_rounding import ScoreRounding
 from ordsvm.problem import Certificate, Problem, Treatment
 from ordsvm.solvers.control import Control
-from ordsvm.solvers.kernel.interior_point.crossover import MOST_ROUNDS, feasible
+from ordsvm.solvers.kernel.interior_point.crossover import Crossover, feasible
 from ordsvm.solvers.kernel.interior_point.stacked_low_rank import MOST_RANK, low_rank_factor
 from ordsvm.solvers.kernel.interior_point.stacked_path import StackedPath
-from ordsvm.solvers.kernel.interior_point.stacked_start import Starts
-from ordsvm.solvers.kernel.interior_point.stacked_system import StackedSystem, Stacks, State
+from ordsvm.solvers.kernel.interior_point.stacked_start import PathStarts
+from ordsvm.solvers.kernel.interior_point.stacked_system import StackedKernel
+from ordsvm.solvers.kernel.interior_point.stacks import CentralPathPoint, Stacks
 from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.run import core_certificate, core_hinges
 from ordsvm.solvers.recorder import Counts, Recorder
@@ -37,8 +37,7 @@ MOST_ITERATIONS = 40
 FIRST_TRIAL = 0.1  # share of tol, for what is left of the products as a share of the objective: then a crossover
 TRIAL_AGAIN = 0.1  # of what was left at the last one
 LEAST_LEFT = 1e-10  # what rounding leaves
-HALF_WIDTH = 0.01  # as in crossover.py, where systems need a larger one
-MOST_VIOLATION = 2.0  # in units of tol, of what the judge is asked about
+MOST_VIOLATION = 2.0  # in units of tol, of α whose certificate is computed
 MATRICES = 3  # of a problem that are in memory at once
 ROOM = 2.0**31  # bytes for these, where it is not known how many there are
 SHARE_OF_ROOM = 0.3  # where it is: another thread may solve problems of its own
@@ -47,7 +46,7 @@ TREATMENTS = frozenset({Treatment.NONE, Treatment.PENALIZED, Treatment.FREE})
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The method as a result names it."""
+    """The interior-point method as results of a search on a device name it."""
 
     device: str = "cpu"
 
@@ -69,7 +68,7 @@ class Folds(NamedTuple):
     samples: Sequence[Ints]
 
     def are_alike(self) -> bool:
-        """Whether they have the same thresholds and columns, and a treatment that this method takes."""
+        """Return True if they have the same thresholds and columns, and a treatment that this method takes."""
         first, member = self.problems[0], _member(self.problems[0])
         same = all(p.treatment is first.treatment and np.array_equal(_member(p), member) for p in self.problems)
         used = [len(np.unique(problem.hinges.threshold)) for problem in self.problems]
@@ -77,7 +76,7 @@ class Folds(NamedTuple):
 
 
 def _member(problem: Problem) -> Floats:
-    """Which columns of hinges are about which thresholds."""
+    """Return which columns of hinges are about which thresholds."""
     return Columns.of(problem, np.arange(problem.n_samples), NumpyLibrary()).member
 
 
@@ -88,49 +87,34 @@ class Batch:
         self, library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float, rounding: ScoreRounding
     ) -> None:
         self._library, self._folds, self._C, self._tol, self._rounding = library, folds, C, tol, rounding
-        self._size = max(map(len, folds.samples))
+        self._size = size = max(map(len, folds.samples))
         self._every = K
         unit = float(abs(K.diagonal()).mean()) or 1.0
-        padded = [library.index(np.resize(each, self._size)) for each in folds.samples]  # the rest has no hinges
-        tables = [Columns.of(problem, np.arange(problem.n_samples), library) for problem in folds.problems]
-        self._places = [library.host(table.place) for table in tables]
-        sign, offset, cap = (
-            library.join([self._padded(getattr(table, name))[None, None] for table in tables])
-            for name in ("sign", "offset", "cap")
+        padded = [library.index(np.resize(each, size)) for each in folds.samples]  # the rest has no hinges
+        factor = low_rank_factor(library, K, unit, MOST_RANK * size)
+        kernel = StackedKernel(
+            library,
+            library.join([(K[each][:, each] / unit)[None] for each in padded]),
+            None if factor is None else library.join([factor[each][None] for each in padded]),
         )
-        score_unit = max(float(np.abs(problem.hinges.offset).max()) for problem in folds.problems) or 1.0
-        self._score_unit = score_unit
-        self._cap_at_1 = cap * (unit / score_unit)
-        factor = low_rank_factor(library, K, unit, MOST_RANK * self._size)
-        self._stacks = Stacks(
-            library=library,
-            K=library.join([(K[each][:, each] / unit)[None] for each in padded]),
-            sign=sign,
-            offset=offset / score_unit,
-            has=library.number(cap > 0),
-            member=library.array(tables[0].member),
-            penalty=unit if folds.problems[0].treatment is Treatment.PENALIZED else 0.0,
-            factor=None if factor is None else library.join([factor[each][None] for each in padded]),
-        )
+        self._stacks = Stacks.of(library, kernel, folds.problems, unit)
         self._path = StackedPath(self._stacks)
         self._found: dict[tuple[int, int], Solved] = {}
 
-    def _padded(self, table: Array) -> Array:
-        missing = self._size - table.shape[0]
-        return table if missing == 0 else self._library.join([table, self._library.zeros(missing, table.shape[1])])
+    def solve(self, starts: PathStarts) -> dict[tuple[int, int], Solved]:
+        """Return solutions by the numbers of fold and C; those that the method does not certify are left out.
 
-    def solve(self, starts: Starts) -> dict[tuple[int, int], Solved]:
-        """By the numbers of fold and C; those that the method does not certify are left out, and a C whose system
-        breaks down leaves alone."""
+        A C whose system breaks down takes no other one along.
+        """
         live = np.arange(len(self._C))
-        cap = self._caps(live)
-        x = starts.iterate(self._stacks, cap, self._C)
+        cap = self._stacks.caps(self._C)
+        size, x = self._stacks.size(cap), starts.point(self._stacks, cap, self._C)
         attempt = np.full(len(live), FIRST_TRIAL * self._tol)
         for iteration in range(MOST_ITERATIONS):
             _core.check_ended()
             with np.errstate(all="ignore"):
-                x = self._path.advanced(x, cap)
-                left = self._library.host(self._path.left(x, cap)).max(axis=0)  # NaN where a system has broken down
+                x = self._path.advanced(x, size)
+                left = self._library.host(self._path.left(x, size)).max(axis=0)  # NaN where a system has broken down
                 starts.keep(self._library, x, self._C[live], left)
                 near = np.flatnonzero(left <= attempt[live])
                 if len(near):
@@ -143,76 +127,54 @@ class Batch:
                 break
             if len(keep) < len(live):
                 live, x = live[keep], self._some(x, keep)
-                cap = self._caps(live)
+                cap = self._stacks.caps(self._C[live])
+                size = self._stacks.size(cap)
         return self._found
 
     def _are_found(self, c: int) -> bool:
-        return all((fold, int(c)) in self._found for fold in range(len(self._stacks.K)))
+        return all((fold, int(c)) in self._found for fold in range(len(self._folds.samples)))
 
-    def _some(self, x: State, columns: Ints) -> State:
+    def _some(self, x: CentralPathPoint, columns: Ints) -> CentralPathPoint:
         which = self._library.index(columns)
-        return State(*(part[:, which] for part in x))
-
-    def _caps(self, live: Ints) -> Array:
-        """Where there is no hinge, 1: nothing is divided by 0, and its weight is 0."""
-        C = self._library.array(self._C[live]).reshape(1, -1, 1, 1)
-        return C * self._cap_at_1 + (1.0 - self._stacks.has)
+        return CentralPathPoint(*(part[:, which] for part in x))
 
     # Crossover and certificates
 
-    def _cross_over(self, x: State, live: Ints, n_iter: int) -> None:
-        """To exact zeros and caps, as crossover.py does it for one problem; what passes the certificate is kept."""
-        library, cap, half = self._library, self._caps(live), 0.5 * self._tol / self._score_unit
-        low, up = x.alpha < cap * x.lower, x.rest < cap * x.upper
-        nearer_zero = x.alpha < x.rest
-        low, up = low & ~(up & ~nearer_zero), up & ~(low & nearer_zero)
-        alpha = x.alpha
-        for _ in range(MOST_ROUNDS):
-            alpha = library.where(low, 0.0 * cap, library.where(up, cap, alpha))
-            x = self._at(x, alpha)
-            free = library.number(~(low | up)) * self._stacks.has
-            move = StackedSystem(self._stacks, x, free * cap / (2.0 * HALF_WIDTH)).move(-free * self._stacks.slope(x))
-            x = x._replace(score=x.score + move.score, b=x.b + move.b)
-            alpha, slope = alpha + move.alpha, self._stacks.slope(x)
-            within = library.clip(alpha, 0.0, cap)
-            self._keep_certified(within, live, self._violation(x, within, cap) <= MOST_VIOLATION * self._tol, n_iter)
-            if all(map(self._are_found, live.tolist())):
+    def _cross_over(self, x: CentralPathPoint, live: Ints, n_iter: int) -> None:
+        """Keep what passes the certificate of a crossover to exact zeros and caps."""
+        stacks, cap = self._stacks, self._stacks.caps(self._C[live])
+        crossover = Crossover(stacks, x, cap, 0.5 * self._tol / stacks.score_unit)
+        while True:
+            alpha = crossover.candidate()
+            score = stacks.kernel.product((stacks.sign * alpha).sum(-1))
+            violation = self._violation(crossover.x._replace(alpha=alpha, score=score), cap)
+            self._keep_certified(alpha, live, violation <= MOST_VIOLATION * self._tol, n_iter)
+            if all(map(self._are_found, live.tolist())) or not crossover.advance(alpha, score):
                 return
-            is_free = free > 0
-            low, up = (
-                (low & (slope > -half)) | (is_free & (alpha <= 0)),
-                (up & (slope < half)) | (is_free & (alpha >= cap)),
-            )
-            alpha = within
 
-    def _violation(self, x: State, alpha: Array, cap: Array) -> Floats:
-        """About what a certificate would find."""
-        x = self._at(x, alpha)
-        if self._stacks.penalty:
-            signed = (self._stacks.sign * alpha).sum(2)
-            x = x._replace(b=-(signed @ self._stacks.member) / self._stacks.penalty)
-        slope, largest, clip = self._stacks.slope(x), self._library.largest, self._library.clip
+    def _violation(self, x: CentralPathPoint, cap: Array) -> Floats:
+        """Return about what a certificate would find, of every problem."""
+        stacks, clip = self._stacks, self._library.clip
+        if stacks.penalty:
+            x = x._replace(b=-stacks.gamma(stacks.sign * x.alpha) / stacks.penalty)
+        slope = stacks.slope(x)
         rising, falling = clip(slope, 0.0, float("inf")), clip(-slope, 0.0, float("inf"))
-        low, up = self._library.number(alpha <= 0), self._library.number(alpha >= cap)
-        off = low * falling + up * rising + (1.0 - low - up) * (rising + falling)
-        return self._score_unit * self._library.host(largest(largest(off * self._stacks.has, -1), -1))
-
-    def _at(self, x: State, alpha: Array) -> State:
-        """With the β and the scores of this α."""
-        beta = (self._stacks.sign * alpha).sum(-1)
-        return x._replace(alpha=alpha, beta=beta, score=self._stacks.product(beta))
+        low, up = self._library.number(x.alpha <= 0), self._library.number(x.alpha >= cap)
+        off = (low * falling + up * rising + (1.0 - low - up) * (rising + falling)) * stacks.has
+        largest = self._library.largest(off.reshape(*off.shape[:2], -1), -1)
+        return stacks.score_unit * self._library.host(largest)
 
     def _keep_certified(self, alpha: Array, live: Ints, are_near: Flags, n_iter: int) -> None:
-        """What the judge of all solvers accepts, with exact scores, of those that are near it."""
+        """Keep those α near the optimum whose certificate, with exact scores, is within `tol`."""
         library = self._library
         which = [(f, c) for f, c in np.argwhere(are_near).tolist() if (f, int(live[c])) not in self._found]
         if not which:
             return
-        shares = library.host(alpha / self._caps(live))  # of the caps: 1 is a cap exactly, whatever the units
+        shares = library.host(alpha / self._stacks.caps(self._C[live]))  # of the caps: 1 is a cap exactly
         made, full = [], np.zeros((self._every.shape[0], len(which)))
         for column, (f, c) in enumerate(which):
             problem = self._problem(f, live[c])
-            own = shares[f, c][: problem.n_samples].reshape(-1)[self._places[f]] * problem.hinges.cap
+            own = shares[f, c][: problem.n_samples].reshape(-1)[self._stacks.places[f]] * problem.hinges.cap
             own = feasible(problem, own, np.zeros(problem.n_thresholds))
             made.append((problem, own))
             full[self._folds.samples[f], column] = problem.beta(own)
@@ -225,7 +187,7 @@ class Batch:
                 self._found[f, int(live[c])] = Solved(self._solution(problem, own, proof, n_iter), score)
 
     def _certificate(self, problem: Problem, alpha: Floats, samples: Ints, score: Floats) -> tuple[Certificate, float]:
-        """With what scores are off by; the most of that where exponents are made of norms."""
+        """Return the certificate, and the most that scores are off by where exponents are made of norms."""
         roundings, largest, of_norms = self._rounding
         numbers = alpha, score[samples], np.zeros(len(samples)), roundings, largest
         proof = core_certificate(problem, core_hinges(problem), *numbers)
@@ -253,23 +215,25 @@ def solve_side_by_side(
     folds: Folds,
     C: Floats,
     tol: float,
-    starts: Starts | None = None,
+    starts: PathStarts | None = None,
     rounding: ScoreRounding | None = None,
 ) -> dict[tuple[int, int], Solved]:
-    """`Batch.solve` for as many C at a time as memory allows; what another kernel's start has not led to the optimum
-    begins anew. `rounding`: of scores that are made of K."""
-    starts, rounding = starts or Starts(), rounding or ScoreRounding()
+    """Solve all problems, for as many C at a time as memory allows.
+
+    Problems that another kernel's start has not led to the optimum begin anew. `rounding`: of scores made of K.
+    """
+    starts, rounding = starts or PathStarts(), rounding or ScoreRounding()
     found = _in_parts(library, K, folds, C, tol, starts, rounding)
     left = [c for c in range(len(C)) if any((fold, c) not in found for fold in range(len(folds.samples)))]
     if left and starts.are_warm:
-        again = _in_parts(library, K, folds, C[left], tol, Starts(), rounding)
+        again = _in_parts(library, K, folds, C[left], tol, PathStarts(), rounding)
         found |= {(fold, left[c]): solved for (fold, c), solved in again.items()}
     starts.used()
     return found
 
 
 def _in_parts(
-    library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float, starts: Starts, rounding: ScoreRounding
+    library: ArrayLibrary, K: Array, folds: Folds, C: Floats, tol: float, starts: PathStarts, rounding: ScoreRounding
 ) -> dict[tuple[int, int], Solved]:
     size = max(map(len, folds.samples))
     room = library.free_memory()

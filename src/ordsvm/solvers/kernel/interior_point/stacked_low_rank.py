@@ -21,12 +21,11 @@ from ordsvm.solvers.kernel.stacked_cholesky import StackedCholesky
 MOST_RANK = 0.3  # share of the samples; products of 2 n·rank² are then half of n³/3
 BLOCK = 64
 OWN_REST = 0.05  # share of the largest rest, that a pivot has beside those before it
-LEAST_SEEN = 128  # columns from which on the rank is foretold
+LEAST_SEEN = 128  # columns from which on the rank is predicted
 
 
 def low_rank_factor(library: ArrayLibrary, K: Array, unit: float, most: float) -> Array | None:
-    """F of at most so many columns for K / unit; None where that does not suffice, which is foretold from how the
-    rest falls."""
+    """Return F of at most `most` columns for K / unit; None if more are needed, predicted from how the rest falls."""
     rest, factor = K.diagonal() / unit, library.zeros(len(K), 0)
     course: list[tuple[int, float]] = []
     while (largest := float(rest.max())) > FACTOR_ERROR:
@@ -40,7 +39,7 @@ def low_rank_factor(library: ArrayLibrary, K: Array, unit: float, most: float) -
 
 
 def _expected_rank(course: list[tuple[int, float]]) -> float:
-    """What it is at least: the logarithm of the rest falls ever more slowly."""
+    """Return a lower estimate of the rank: the logarithm of the rest falls ever more slowly."""
     rank, now = course[-1]
     if rank < LEAST_SEEN:
         return rank
@@ -57,7 +56,7 @@ def _next_columns(library: ArrayLibrary, K: Array, unit: float, factor: Array, r
 
 
 def _pivots(library: ArrayLibrary, K: Array, unit: float, factor: Array, rest: Floats) -> tuple[Ints, Floats]:
-    """The next ones, and L⁻¹ for the rest between them."""
+    """Return the next pivots, and L⁻¹ for the rest between them."""
     size = min(BLOCK, len(rest))
     looked_at = np.argpartition(rest, len(rest) - size)[-size:]
     which = library.index(looked_at)
@@ -79,5 +78,5 @@ class LowRankSystem:
         self._cholesky = StackedCholesky(library, inner)
 
     def solve(self, right: Array) -> Array:
-        """For stacks (p, n, k)."""
+        """Return solutions for stacks (p, n, k)."""
         return right - self._G @ self._cholesky.solve(self._transposed @ right)

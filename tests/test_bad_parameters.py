@@ -98,7 +98,7 @@ def test_a_device_that_is_an_array(estimator):
             ValueError,
             r"refit=1j is not valid: give True, False, the name of a score",
         ),
-        (OrdinalSearchCV(SVOR(), return_train_score=object()), ValueError, r"return_train_score=.*True or False"),
+        (OrdinalSearchCV(SVOR(), return_train_score=1j), ValueError, r"return_train_score=.*True or False"),
     ],
     ids=str,
 )

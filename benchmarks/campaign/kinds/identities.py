@@ -104,7 +104,7 @@ def trained(problem: Problem, data: Data) -> Any:
 
     parameters = dict(data.parameters)
     if "solver" in parameters:
-        parameters["solver"] = make_solver(parameters["solver"], problem.estimator, problem.solver_options)
+        parameters["solver"] = make_solver(parameters["solver"], problem.solver_options)
     return getattr(ordsvm, problem.estimator)(**parameters).fit(data.X, data.y, sample_weight=data.weight)
 
 

@@ -98,6 +98,16 @@ def test_a_device_that_is_an_array(estimator):
             ValueError,
             r"refit=1j is not valid: give True, False, the name of a score",
         ),
+        (
+            OrdinalSearchCV(SVOR(), cv=np.ones(2)),
+            ValueError,
+            r"cv=array.*no pair of row numbers: give a number of folds",
+        ),
+        (
+            CalibratedOrdinal(cv=np.ones((3, 2))),
+            ValueError,
+            r"cv=array.*no pair of row numbers: give a number of folds",
+        ),
         (OrdinalSearchCV(SVOR(), return_train_score=1j), ValueError, r"return_train_score=.*True or False"),
     ],
     ids=str,
@@ -300,3 +310,10 @@ def test_sample_weights(estimator, weight, pattern):
 )
 def test_class_weights(estimator, weight, pattern):
     refuse(lambda: estimator(class_weight=weight).fit(X, Y), ValueError, pattern)
+
+
+@pytest.mark.parametrize(
+    "model", [RoundedRegressor(), OrdinalSearchCV(SVOR(), {"C": [1.0]})], ids=["rounded", "search"]
+)
+def test_samples_in_a_dict(model):
+    refuse(lambda: model.fit(dict(enumerate(X)), Y), TypeError, "X is a dict: give an array|float.* not 'dict'")

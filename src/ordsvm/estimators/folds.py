@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags
 
 from ordsvm._typing import Ints
+from ordsvm.checks import shortened
 
 
 class Fold(NamedTuple):
@@ -19,12 +21,32 @@ class Fold(NamedTuple):
 
 
 def make_folds(cv: Any, X: Any, codes: Ints, groups: Any = None) -> list[Fold]:
-    """As scikit-learn makes them for a classifier: with a number, all ranks are spread evenly over the folds."""
-    return [Fold(train, test) for train, test in check_cv(cv, codes, classifier=True).split(X, codes, groups)]
+    """Return the folds that scikit-learn makes for a classifier: with a number, all ranks are spread evenly.
+
+    Folds that are given one by one, as pairs of row numbers, are taken as they are.
+    """
+    is_given = np.iterable(cv) and not hasattr(cv, "split") and not isinstance(cv, str)
+    parts = cv if is_given else check_cv(cv, codes, classifier=True).split(X, codes, groups)
+    return [Fold(*_row_numbers(cv, part)) for part in parts]
+
+
+def _row_numbers(cv: Any, part: Any) -> list[Ints]:
+    """Return the training and test rows of a fold, or raise ValueError if it is no pair of these."""
+    pair = [np.asarray(side) for side in part] if np.iterable(part) else []
+    if len(pair) != 2 or any(side.ndim != 1 or (len(side) and side.dtype.kind not in "iub") for side in pair):
+        raise ValueError(
+            f"cv={shortened(cv)} has a fold that is no pair of row numbers: give a number of folds, a splitter such as "
+            "StratifiedKFold, or pairs (training rows, test rows)."
+        )
+    return [np.flatnonzero(side) if side.dtype.kind == "b" else side.astype(np.int64) for side in pair]
 
 
 def take(values: Any, which: Ints) -> Any:
-    """Rows of samples, or items of labels or weights, of whatever type; None stays None."""
+    """Return rows of samples, or items of labels or weights, of whatever type; None stays None."""
+    if isinstance(values, Mapping | Set):
+        raise TypeError(
+            f"X is a {type(values).__name__}: give an array, a sparse matrix, a data frame or a list of rows."
+        )
     return None if values is None else _safe_indexing(values, which)
 
 

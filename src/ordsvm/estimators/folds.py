@@ -20,13 +20,13 @@ class Fold(NamedTuple):
     test: Ints
 
 
-def make_folds(cv: Any, X: Any, codes: Ints, groups: Any = None) -> list[Fold]:
-    """Return the folds that scikit-learn makes for a classifier: with a number, all ranks are spread evenly.
+def make_folds(cv: Any, X: Any, y: Any, groups: Any = None, classifier: bool = True) -> list[Fold]:
+    """Return the folds that scikit-learn makes; with a number, for a classifier, all labels are spread evenly.
 
     Folds that are given one by one, as pairs of row numbers, are taken as they are.
     """
     is_given = np.iterable(cv) and not hasattr(cv, "split") and not isinstance(cv, str)
-    parts = cv if is_given else check_cv(cv, codes, classifier=True).split(X, codes, groups)
+    parts = cv if is_given else check_cv(cv, y, classifier=classifier).split(X, y, groups)
     return [Fold(*_row_numbers(cv, part)) for part in parts]
 
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -34,7 +34,7 @@ from ordsvm.checks import (
 from ordsvm.conventions import linked
 from ordsvm.devices import on_host, usable_device
 from ordsvm.estimators.base import Machine, all_or_nothing
-from ordsvm.estimators.folds import Fold
+from ordsvm.estimators.folds import Fold, make_folds
 from ordsvm.estimators.validation import checkpoint_argument, weight_argument
 from ordsvm.findings import Finding
 from ordsvm.kernels.given import KERNEL_VALUES, values_in_words
@@ -314,8 +314,7 @@ class OrdinalSearchCV(GridSearchCV):
         scorers = self._choose_scorers()
         if sample_weight is not None:
             warn_of_unweighted_scores(scorers)
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        folds = [Fold(train, test) for train, test in splitter.split(X, y, groups)]
+        folds = make_folds(self.cv, X, y, groups, is_classifier(self.estimator))
         self.n_splits_ = len(folds)
         with opened(checkpoint) as session:
             if session is not None:

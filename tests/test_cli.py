@@ -427,7 +427,7 @@ def test_an_interrupted_search_says_where_it_goes_on(folder, monkeypatch, capsys
         raise KeyboardInterrupt
 
     tune = ("tune", *TRAIN[1:], "-m", "linear-svor", "--folds", "2", "-o", "model.ordsvm")
-    monkeypatch.setattr(OrdinalSearchCV, "_keep_best", interrupt)
+    monkeypatch.setattr(OrdinalSearchCV, "_train_best", interrupt)
     code, _, err = call(capsys, *tune)
     assert (code, "Interrupted: nothing was written." in err) == (130, True)
     for option in (("--checkpoint", "kept"), ("--checkpoint=kept",)):

@@ -41,7 +41,7 @@ from tests.model_files import contents, forge
 matplotlib.use("Agg")
 
 KERNEL = {"gamma": 0.3, "tol": 1e-8}
-LINEAR = {"tol": 1e-8, "solver": "interior-point"}
+LINEAR = {"tol": 1e-8, "solver": "linear-interior-point"}
 EXACT = SVC(intercept="penalized", **KERNEL)
 #: The same problem twice: for ranks, and for classes.
 PAIRS = [

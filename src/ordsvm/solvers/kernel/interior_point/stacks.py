@@ -119,7 +119,7 @@ class Stacks:
             has=library.number(cap > 0),
             member=library.array(tables[0].member),
             penalty=kernel_unit if treatment is Treatment.PENALIZED else 0.0,
-            is_ordered=treatment is Treatment.ORDERED,
+            is_ordered=treatment is Treatment.ORDERED and problems[0].n_thresholds > 1,
             alpha_unit=score_unit / kernel_unit,
             score_unit=score_unit,
             places=[library.host(table.place).astype(np.int64) for table in tables],

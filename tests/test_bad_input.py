@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from ordsvm import SVOR, SVORIM, ModelWarning, certify
+from ordsvm import SVORIM, ModelWarning, certify
 from tests.refusals import ESTIMATORS, K, X, Y, refuse
 
 # Labels

@@ -350,3 +350,11 @@ def test_without_labels(scoring):
     ours, theirs = (search(clone(model), grid, **options).fit(X) for search in (OrdinalSearchCV, GridSearchCV))
     assert_same([ours.cv_results_, theirs.cv_results_])
     assert ours.best_params_ == theirs.best_params_
+
+
+def test_the_scorers_of_this_package_need_labels():
+    search = OrdinalSearchCV(KMeans(random_state=0, n_init=1), {"n_clusters": [2, 3]}, cv=3)
+    with pytest.raises(TypeError, match=r"y=None: the scorer 'mae' compares .* labels; give the labels as y"):
+        search.fit(X)
+    with pytest.raises(TypeError, match="y=None: the scorer 'mae'"):
+        mae_scorer(SVOR().fit(X, Y), X, None)

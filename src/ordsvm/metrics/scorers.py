@@ -79,7 +79,14 @@ class OrdinalScorer:
     name: str
     weight_request: bool | str | None = None
 
-    def __call__(self, estimator: BaseEstimator, X: Samples, y: ArrayLike, sample_weight: SampleWeight = None) -> float:
+    def __call__(
+        self, estimator: BaseEstimator, X: Samples, y: ArrayLike | None = None, sample_weight: SampleWeight = None
+    ) -> float:
+        if y is None:
+            raise TypeError(
+                f"y=None: the scorer {self.name!r} compares predictions with labels; give the labels as y, or another "
+                "scorer, as `scoring` of a search."
+            )
         y, weight = on_host(y, "y"), on_host(sample_weight, "sample_weight")
         weighted = {} if weight is None else {"sample_weight": weight}
         order = self._label_order(estimator, y)

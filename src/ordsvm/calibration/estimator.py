@@ -371,7 +371,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for fold, each in zip(folds, fitted, strict=True):
             ranks = OrderedLogistic.fit(each.seen, codes[fold.train], len(self.classes_), weight[fold.train])
             parts.append(CalibrationPart.of(ranks, each.unseen, codes[fold.test], weight[fold.test], each.columns))
-        is_whole = all(len(fold.train) + len(fold.test) == n for fold in folds)
+        is_whole = all(np.array_equal(np.sort(np.concatenate(fold)), np.arange(n)) for fold in folds)
         return CrossConformal(tuple(parts), n if is_whole and np.ptp(weight) == 0 else 0)
 
     def _split(self, score: Floats, codes: Ints, weight: Floats) -> CrossConformal:

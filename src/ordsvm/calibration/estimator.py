@@ -288,16 +288,23 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The least probability that the set of a new sample holds its true label.
 
             For a model that was trained already it is `coverage` (split conformal prediction). With n samples and K
-            folds it is 1 − 2α − min{2(1 − 1/K)/(n/K + 1), (1 − K/n)/(K + 1)}, where α is 1 − `coverage` (CV+, the
-            jackknife+ by folds), while about `coverage` or more is to be expected. It is 0, for there is no theorem,
-            for unequal weights, for folds that leave samples out, and for models from files of 0.1.0.
+            folds of one size it is 1 − 2α − min{2(1 − 1/K)/(n/K + 1), (1 − K/n)/(K + 1)}, where α is 1 − `coverage`
+            (CV+, the jackknife+ by folds), while about `coverage` or more is to be expected. The second term is about
+            folds of one size; for several sizes it is taken size by size, which promises less. It is 0, for there is no
+            theorem, for unequal weights, for folds whose training parts are not all of the other samples, once each,
+            and for models from files of 0.1.0.
 
         Notes
         -----
         This is about samples drawn as those of `fit` were, with labels in `classes_`: over repeated draws of both and
-        all of them together, not for each one and not for each label. The folds must not depend on the labels, as those
-        of `KFold` do not. A number of folds spreads the labels evenly; then the guarantee is for new samples whose
-        labels are as frequent as in `fit`, up to the rounding of labels to folds.
+        all of them together, not for each one and not for each label. The folds must not depend on the labels, as
+        shuffled ones of `KFold` do not. A number of folds spreads the labels evenly; then the guarantee is for new
+        samples whose labels are as frequent as in `fit`, up to the rounding of labels to folds.
+
+        What can't be seen here is up to the caller. Rows that are repeated, or that belong together, as the visits of a
+        patient do, are not drawn one by one. An estimator, or a step of it, that was trained already must not have seen
+        these samples, and parameters must not have been chosen with them, unless by a search inside the estimator. With
+        folds, the second term needs a training that does not depend on the order of the samples.
 
         Examples
         --------

@@ -230,6 +230,11 @@ class TableModel(ClassifierMixin, BaseEstimator):
         -------
         float
             The least probability that a set holds the true label; see `CalibratedOrdinal.guaranteed_coverage`.
+
+        Notes
+        -----
+        The encoder learns scales and categories, not labels, from all rows, those that a fold holds out too. The
+        theorem is about folds that learn these anew: ``CalibratedOrdinal(make_pipeline(TableEncoder(), SVOR()))``.
         """
         return self.machine_.guaranteed_coverage(coverage)
 

@@ -263,6 +263,9 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Models from files of 0.1.0 make the sets that they made then. Where their folds' scores had another scale than
         their own, too few of these hold the true label: train such a model again.
         """
+        # kept by tests/test_calibration.py::test_what_is_guaranteed,
+        # tests/test_calibration.py::test_sets_by_their_definition_in_cross_conformal_prediction,
+        # tests/test_stored_models.py::test_a_stored_calibration_makes_the_sets_that_it_made
         share = _checked_coverage(coverage)
         cumulative = self.predict_cumproba(X)
         if isinstance(self.conformal_, Conformal):
@@ -314,6 +317,9 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         >>> round(CalibratedOrdinal(SVOR(C=10), cv=5).fit(X, y).guaranteed_coverage(0.9), 3)
         0.782
         """
+        # kept by tests/test_calibration.py::test_the_guarantee_is_that_of_the_theorem,
+        # tests/test_calibration.py::test_what_is_guaranteed,
+        # tests/test_calibration.py::test_what_folds_of_several_sizes_cost
         share = _checked_coverage(coverage)
         check_is_fitted(self)
         return self.conformal_.guaranteed(share) if isinstance(self.conformal_, CrossConformal) else 0.0

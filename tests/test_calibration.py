@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from ordsvm.calibration.conformal import (
     CrossConformal,
     depths,
     effective_weights,
+    fold_slack,
     middle_ranks,
     nonconformity,
 )
@@ -214,13 +216,74 @@ def test_weight_two_is_the_sample_twice_in_a_part():
 
 
 def test_the_guarantee_is_that_of_the_theorem():
-    part = a_part(4)[0]
+    part, single = a_part(4, n=20)[0], a_part(4, n=1)[0]
     assert CrossConformal((part,), 50).guaranteed(0.9) == 0.9
     five = CrossConformal((part,) * 5, 100)
     assert five.guaranteed(0.9) == pytest.approx(1 - 0.2 - min(2 * 0.8 / 21, 0.95 / 6))
-    assert CrossConformal((part,) * 20, 20).guaranteed(0.9) == pytest.approx(0.8)  # jackknife+
+    assert CrossConformal((single,) * 20, 20).guaranteed(0.9) == pytest.approx(0.8)  # jackknife+
     assert five.guaranteed(0.4) == 0.0
     assert CrossConformal((part,) * 5, 0).guaranteed(0.9) == 0.0
+
+
+@pytest.mark.parametrize(("n", "n_folds"), [(100, 5), (100, 10), (100, 20), (20, 20), (4, 2), (1000, 200)])
+def test_what_folds_of_one_size_cost_is_in_the_theorem(n, n_folds):
+    theorem = min(2 * (1 - 1 / n_folds) / (n / n_folds + 1), (1 - n_folds / n) / (n_folds + 1))
+    assert fold_slack(np.full(n_folds, n // n_folds)) == pytest.approx(theorem, abs=1e-15)
+
+
+def test_what_folds_of_several_sizes_cost():
+    """The theorem's second term is for folds of one size: with n/K for their size it promised too much."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        sizes = rng.permutation(np.repeat(rng.choice(np.arange(1, 40), 4, replace=False), rng.integers(1, 30, 4)))
+        n, (size, n_folds) = sizes.sum(), np.unique(sizes, return_counts=True)
+        costs = []
+        for second in product([False, True], repeat=4):
+            delta, gamma = np.where(second, size + 1, 2 * n_folds).sum(), np.where(second, size, n_folds).sum()
+            costs.append((delta - 2) / (n + gamma))
+        assert min(costs) <= fold_slack(sizes) <= 1.05 * min(costs)
+        assert fold_slack(sizes) <= 2 * (len(sizes) - 1) / (n + len(sizes))
+    assert fold_slack(np.repeat([11, 10], 5)) == pytest.approx(18 / 115)  # not 0.082
+    assert fold_slack(np.repeat([6, 5], [5, 15])) == pytest.approx(11 / 116)  # not 0.039
+
+
+@pytest.mark.parametrize("n_folds", [1, 2, 4])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_samples_of_several_folds_do_not_all_win_often(n_folds, size):
+    """The bound behind `fold_slack`: of comparisons between folds, each won by one sample at most."""
+    rng = np.random.default_rng(0)
+    fold = np.repeat(np.arange(n_folds + 1), size)
+    n, total = n_folds * size, len(fold)
+    for number in range(100):
+        upper = np.triu(rng.random((total, total)) < (1.0 if number == 0 else rng.random()), 1)
+        better = np.where(fold[:, None] != fold, upper | (np.tri(total, k=-1, dtype=bool) & ~upper.T), False)
+        wins = better.sum(axis=1)
+        for b in np.linspace(-1, n, 20):
+            assert np.mean(np.maximum(0, wins - b)) <= (n - b + size / 2) ** 2 / (2 * (n + size)) + 1e-12
+
+
+def test_rounding_does_not_decide_between_equal_samples():
+    """With features of few values a last bit moved a whole group of equal samples below or above a new one."""
+    _, ranks, score, codes, _ = a_part(6)
+    score = np.round(score)
+    part = CalibrationPart.of(ranks, score, codes, np.ones(99))
+    below = part.weight_below(score)
+    for factor in (1 - 1e-13, 1 + 1e-13):
+        np.testing.assert_array_equal(part.weight_below(factor * score), below)
+    own = nonconformity(ranks, score)
+    true = own[np.arange(99), codes]
+    np.testing.assert_array_equal(below, (true < own[:, :, None] - 1e-9).sum(axis=2))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sets_do_not_depend_on_how_many_are_predicted_at_once(seed):
+    rng = np.random.default_rng(seed)
+    X = 1.37 * rng.integers(0, 2, (200, 4)) + 0.1
+    y = np.digitize(X.sum(axis=1) + 1.2 * rng.normal(size=200), [2, 3, 4])
+    model = CalibratedOrdinal(LinearSVOR(), cv=KFold(5)).fit(X[:150], y[:150])
+    for coverage in np.linspace(0.5, 0.95, 46):
+        alone = np.vstack([model.predict_set(row[np.newaxis], coverage) for row in X[150:]])
+        np.testing.assert_array_equal(alone, model.predict_set(X, coverage)[150:])
 
 
 def test_effective_weights_do_not_depend_on_the_scale():
@@ -496,7 +559,11 @@ def test_what_is_guaranteed():
     for cv in (3, "prefit"):
         assert CalibratedOrdinal(machine, cv=cv).fit(X, y, uneven).guaranteed_coverage(0.9) == 0.0
     some = [(train[1:], test) for train, test in KFold(3).split(X)]
-    assert CalibratedOrdinal(machine, cv=some).fit(X, y).guaranteed_coverage(0.9) == 0.0
+    twice = [(np.append(train[1:], train[1]), test) for train, test in KFold(3).split(X)]  # as many, but not all
+    for cv in (some, twice):
+        assert CalibratedOrdinal(machine, cv=cv).fit(X, y).guaranteed_coverage(0.9) == 0.0
+    uneven_folds = CalibratedOrdinal(machine, cv=KFold(10)).fit(X[:55], y[:55])
+    assert uneven_folds.guaranteed_coverage(0.9) == pytest.approx(0.8 - fold_slack(np.repeat([6, 5], 5)))
     with pytest.raises(ValueError, match=r"coverage=1 is not valid"):
         CalibratedOrdinal(machine, cv=3).fit(X, y).guaranteed_coverage(1)
     with pytest.raises(NotFittedError):
@@ -588,6 +655,7 @@ def test_folds_side_by_side_change_nothing():
         ({"cv": "fit"}, ValueError, r"cv='fit' is unknown: give 'prefit'"),
         ({"cv": ShuffleSplit(3)}, ValueError, "does not put every sample into one test fold"),
         ({"cv": [(np.arange(30), np.arange(30))]}, ValueError, "train on samples of their own test part"),
+        ({"cv": [([], np.arange(30))]}, ValueError, "cv has a fold without training samples of positive weight"),
         ({"estimator": NPSVOR(), "cv": "prefit"}, NotFittedError, "not fitted yet"),
         (
             {"estimator": DecisionTreeClassifier()},

@@ -366,9 +366,9 @@ def test_a_calibrated_model_keeps_its_probabilities_and_sets(method, cv, kernel,
         assert again.guaranteed_coverage(0.95) == model.guaranteed_coverage(0.95) > 0.5
 
 
-def part(theta=(-1.0, 0.0, 1.0), weight=(1.0, 2.0)):
+def part(theta=(-1.0, 0.0, 1.0), weight=(1.0, 2.0), own=(-0.5, 0.5)):
     ranks = OrderedLogistic(np.array(theta), 1.0, 0.0)
-    return CalibrationPart(ranks, np.array([-0.5, 0.5]), np.array(weight), np.empty(0, dtype=np.int64))
+    return CalibrationPart(ranks, np.array(own), np.array(weight), np.empty(0, dtype=np.int64))
 
 
 @pytest.mark.parametrize(
@@ -383,6 +383,7 @@ def part(theta=(-1.0, 0.0, 1.0), weight=(1.0, 2.0)):
         ("conformal_", CrossConformal((0.5,), 60), "something else than its parts"),
         ("conformal_", CrossConformal((part(theta=[0.0]),), 60), "conformal_ gives no probability to each of 4"),
         ("conformal_", CrossConformal((part(weight=[1.0]),), 60), "a weight for every depth"),
+        ("conformal_", CrossConformal((part(), part(weight=[], own=[])), 60), "a weight for every depth"),
         ("conformal_", CrossConformal((part(),) * 2, 60), "not as many as conformal_ has parts"),
         ("fold_estimators_", [], "not as many as conformal_ has parts"),
         ("map_", IsotonicThresholds((np.zeros(2),) * 3, (np.zeros(1),) * 3), "not a sound model"),

@@ -44,11 +44,15 @@ class Problem:
 
     @property
     def level(self) -> float:
-        """Return the least probability with which a set holds the true rank."""
+        """Return the least probability with which a set holds the true rank.
+
+        The second term of the theorem is for folds of one size, which those with samples of weight 0 are not.
+        """
         alpha, K, n = 1 - self.coverage, self.folds, self.n
         if not K:
             return self.coverage
-        return 1 - 2 * alpha - min(2 * (1 - 1 / K) / (n / K + 1), (1 - K / n) / (K + 1))
+        first, second = 2 * (1 - 1 / K) / (n / K + 1), (1 - K / n) / (K + 1)
+        return 1 - 2 * alpha - (first if self.weights == "zeros" or n % K else min(first, second))
 
 
 def draw(rng: np.random.Generator, time_limit: float) -> Problem:

@@ -20,6 +20,8 @@ import numpy as np
 from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.calibration.maps import OrderedLogistic
 
+TIE = 1e-6  # log-odds that differ by less, relative to 1 or to themselves if that is more, differ by rounding alone
+
 
 def middle_ranks(cumulative: Floats) -> Ints:
     """Return the median of every distribution: the rank with the least expected distance."""
@@ -68,9 +70,14 @@ class CalibrationPart:
         return cls(ranks, own[order], np.cumsum(weight[order]), columns)
 
     def weight_below(self, score: Floats) -> Floats:
-        """Return, for new scores and every rank, the weight of the samples that fit their own rank better."""
+        """Return, for new scores and every rank, the weight of the samples that fit their own rank better.
+
+        Nearly equal is not better. Otherwise the rounding of a score, which depends on how many samples are predicted
+        at once, would decide between the many equal samples that there are with features of few values.
+        """
         sums = np.append(0.0, self.weight)
-        return sums[np.searchsorted(self.nonconformity, nonconformity(self.ranks, score), side="left")]
+        new = nonconformity(self.ranks, score)
+        return sums[np.searchsorted(self.nonconformity, new - TIE * np.maximum(1.0, np.abs(new)), side="left")]
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class CrossConformal:
     """Prediction sets by CV+, a part per fold; by split conformal prediction where there is one part.
 
     n_exchangeable   the number of samples, where they have equal weights and every machine was trained on all that are
-                     not in its own part; otherwise 0, for then there is no theorem
+                     not in its own part, once each; otherwise 0, for then there is no theorem
     """
 
     parts: tuple[CalibrationPart, ...]
@@ -103,15 +110,39 @@ class CrossConformal:
     def guaranteed(self, coverage: float) -> float:
         """Return the coverage that a theorem promises where `coverage` is asked for; 0 where there is none.
 
-        For several parts it is Theorem 4 of Barber et al. 2021.
+        For several parts it is Theorem 4 of Barber et al. 2021, with `fold_slack` for folds of several sizes.
         """
-        n, n_folds = self.n_exchangeable, len(self.parts)
-        if n == 0:
+        if self.n_exchangeable == 0:
             return 0.0
-        if n_folds == 1:
+        if len(self.parts) == 1:
             return coverage
-        small = min(2 * (1 - 1 / n_folds) / (n / n_folds + 1), (1 - n_folds / n) / (n_folds + 1))
-        return max(0.0, 1 - 2 * (1 - coverage) - small)
+        slack = fold_slack(np.array([len(part.nonconformity) for part in self.parts]))
+        return max(0.0, 1 - 2 * (1 - coverage) - slack)
+
+
+def fold_slack(sizes: Ints) -> float:
+    """Return what the guarantee of CV+ with folds of these sizes is less than 1 − 2α.
+
+    With K folds of one size m it is min{2(K − 1)/(n + K), (m − 1)/(n + m)}, as in Theorem 4 of Barber et al. 2021. The
+    first term takes every fold by itself: the share of its samples that fit no better is a p-value. The second one
+    compares all samples with each other, as the theorem's proof does, which needs machines trained on equally many.
+
+    Of several sizes m, with K_m folds each, either argument is made for every size by itself. Let B_m be how many
+    samples in folds of size m fit better than the new one. For any b and a = K_m m − b, either argument bounds the mean
+    of max(0, B_m − b): the first one by (a + K_m)²/(2 (K_m m + K_m)), for all of these folds together; the second one,
+    as a set of s samples of K_m + 1 folds wins K_m m − (s − m)/2 comparisons each at most, by
+    (a + m/2)²/(2 (K_m m + m)). A rank is left out if the sum of B_m is (1 − α)(n + 1) or more. With the bounds of all
+    sizes, Markov's inequality and the best b, the probability of this is at most (2α(n + 1) − 2 + Δ)/(n + Γ), where a
+    size adds 2 K_m to Δ and K_m to Γ by the first argument, m and m by the second. The theorem has m + 1 in place of
+    the second one's m in Δ, and so it is here.
+    """
+    size, n_folds = np.unique(sizes, return_counts=True)
+    order = np.argsort(size / n_folds, kind="stable")  # the second argument is the better one for many small folds
+    size, n_folds = size[order], n_folds[order]
+    second = np.tri(len(size) + 1, len(size), -1, dtype=bool)  # for none of the sizes, the first of them, and so on
+    delta = np.where(second, size + 1, 2 * n_folds).sum(axis=1)
+    gamma = np.where(second, size, n_folds).sum(axis=1)
+    return float(np.min((delta - 2) / (sizes.sum() + gamma)))
 
 
 def ends(inside: Flags) -> tuple[Ints, Ints]:

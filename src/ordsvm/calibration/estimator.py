@@ -263,6 +263,9 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Models from files of 0.1.0 make the sets that they made then. Where their folds' scores had another scale than
         their own, too few of these hold the true label: train such a model again.
         """
+        # kept by tests/test_calibration.py::test_what_is_guaranteed,
+        # tests/test_calibration.py::test_sets_by_their_definition_in_cross_conformal_prediction,
+        # tests/test_stored_models.py::test_a_stored_calibration_makes_the_sets_that_it_made
         share = _checked_coverage(coverage)
         cumulative = self.predict_cumproba(X)
         if isinstance(self.conformal_, Conformal):
@@ -288,16 +291,23 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The least probability that the set of a new sample holds its true label.
 
             For a model that was trained already it is `coverage` (split conformal prediction). With n samples and K
-            folds it is 1 − 2α − min{2(1 − 1/K)/(n/K + 1), (1 − K/n)/(K + 1)}, where α is 1 − `coverage` (CV+, the
-            jackknife+ by folds), while about `coverage` or more is to be expected. It is 0, for there is no theorem,
-            for unequal weights, for folds that leave samples out, and for models from files of 0.1.0.
+            folds of one size it is 1 − 2α − min{2(1 − 1/K)/(n/K + 1), (1 − K/n)/(K + 1)}, where α is 1 − `coverage`
+            (CV+, the jackknife+ by folds), while about `coverage` or more is to be expected. The second term is about
+            folds of one size; for several sizes it is taken size by size, which promises less. It is 0, for there is no
+            theorem, for unequal weights, for folds whose training parts are not all of the other samples, once each,
+            and for models from files of 0.1.0.
 
         Notes
         -----
         This is about samples drawn as those of `fit` were, with labels in `classes_`: over repeated draws of both and
-        all of them together, not for each one and not for each label. The folds must not depend on the labels, as those
-        of `KFold` do not. A number of folds spreads the labels evenly; then the guarantee is for new samples whose
-        labels are as frequent as in `fit`, up to the rounding of labels to folds.
+        all of them together, not for each one and not for each label. The folds must not depend on the labels, as
+        shuffled ones of `KFold` do not. A number of folds spreads the labels evenly; then the guarantee is for new
+        samples whose labels are as frequent as in `fit`, up to the rounding of labels to folds.
+
+        What can't be seen here is up to the caller. Rows that are repeated, or that belong together, as the visits of a
+        patient do, are not drawn one by one. An estimator, or a step of it, that was trained already must not have seen
+        these samples, and parameters must not have been chosen with them, unless by a search inside the estimator. With
+        folds, the second term needs a training that does not depend on the order of the samples.
 
         Examples
         --------
@@ -307,6 +317,9 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         >>> round(CalibratedOrdinal(SVOR(C=10), cv=5).fit(X, y).guaranteed_coverage(0.9), 3)
         0.782
         """
+        # kept by tests/test_calibration.py::test_the_guarantee_is_that_of_the_theorem,
+        # tests/test_calibration.py::test_what_is_guaranteed,
+        # tests/test_calibration.py::test_what_folds_of_several_sizes_cost
         share = _checked_coverage(coverage)
         check_is_fitted(self)
         return self.conformal_.guaranteed(share) if isinstance(self.conformal_, CrossConformal) else 0.0
@@ -371,7 +384,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for fold, each in zip(folds, fitted, strict=True):
             ranks = OrderedLogistic.fit(each.seen, codes[fold.train], len(self.classes_), weight[fold.train])
             parts.append(CalibrationPart.of(ranks, each.unseen, codes[fold.test], weight[fold.test], each.columns))
-        is_whole = all(len(fold.train) + len(fold.test) == n for fold in folds)
+        is_whole = all(np.array_equal(np.sort(np.concatenate(fold)), np.arange(n)) for fold in folds)
         return CrossConformal(tuple(parts), n if is_whole and np.ptp(weight) == 0 else 0)
 
     def _split(self, score: Floats, codes: Ints, weight: Floats) -> CrossConformal:

@@ -54,6 +54,11 @@ def checked_folds(cv: Any, folds: list[Fold], n: int) -> list[Fold]:
             "cv has folds that train on samples of their own test part, whose scores would be too good: give a number "
             "of folds or a splitter whose parts have nothing in common, such as StratifiedKFold."
         )
+    if not all(len(fold.train) for fold in folds):
+        raise ValueError(
+            "cv has a fold without training samples of positive weight: give a number of folds, or a splitter with "
+            "samples that count in two test parts or more."
+        )
     return folds
 
 

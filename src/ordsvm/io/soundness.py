@@ -107,7 +107,7 @@ def _check_parts(conformal: Any, n_ranks: int) -> None:
         if not isinstance(part, CalibrationPart) or not isinstance(part.ranks, OrderedLogistic):
             raise ValueError("conformal_ holds something else than its parts")
         _check_map("conformal_", part.ranks, n_ranks)
-        _check_weights(part.nonconformity, part.weight, least=0)
+        _check_weights(part.nonconformity, part.weight, least=min(1, len(conformal.parts) - 1))
 
 
 def _check_map(name: str, probabilities: Any, n_ranks: int) -> None:

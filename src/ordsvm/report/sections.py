@@ -147,7 +147,7 @@ def _set_table(model: Any, found: list[SetRow]) -> list[Table]:
     guarantee = model.machine_.guaranteed_coverage(checks.COVERAGE)
     note = (
         f"Sets that are to hold the true label of {checks.COVERAGE:.0%} of all rows, not of every label; "
-        f"{guarantee:.1%} is guaranteed for rows drawn as those of training."
+        f"{guarantee:.1%} is guaranteed for rows drawn as those of calibration, with labels as frequent as there."
     )
     return [Table("Prediction sets", note, ("true label", "rows", "hold it", "labels in a set"), rows)]
 

@@ -45,7 +45,7 @@ def info(model: ModelFile, json: Json = False) -> None:
         cuts = np.array2string(score.cuts, precision=4)
         rows["probabilities"] = f"a map of the score (CalibratedOrdinal, {score.calibrated.method})"
         guarantee = score.calibrated.guaranteed_coverage(0.9)
-        rows["sets"] = f"asked for a coverage of 90 %, {guarantee:.1%} is guaranteed"
+        rows["sets"] = f"asked for a coverage of 90 %, {guarantee:.1%} is guaranteed for rows as those of calibration"
         rows["predicted rank"] = f"the middle of the probabilities, which changes at the scores {cuts}"
     if hasattr(machine, "support_"):
         rows["support vectors"] = f"{len(machine.support_):,}"

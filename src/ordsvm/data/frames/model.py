@@ -230,7 +230,13 @@ class TableModel(ClassifierMixin, BaseEstimator):
         -------
         float
             The least probability that a set holds the true label; see `CalibratedOrdinal.guaranteed_coverage`.
+
+        Notes
+        -----
+        The encoder learns scales and categories, not labels, from all rows, those that a fold holds out too. The
+        theorem is about folds that learn these anew: ``CalibratedOrdinal(make_pipeline(TableEncoder(), SVOR()))``.
         """
+        # kept by tests/test_tables.py::test_a_calibrated_model_has_sets_and_cumulative_probabilities
         return self.machine_.guaranteed_coverage(coverage)
 
     def trial_samples(self, n_rows: int) -> Any:

@@ -1,4 +1,4 @@
-"""Calibrated probabilities and prediction sets: do the sets cover what is asked for, and how good are the probabilities?"""
+"""Calibrated probabilities and prediction sets: do sets cover what is asked for, and how good are the probabilities?"""
 
 from __future__ import annotations
 

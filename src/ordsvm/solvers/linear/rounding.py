@@ -1,13 +1,14 @@
 """The estimate of float64's rounding in the gap of a linear machine, for solvers and `certify` (docs/rounding.md).
 
-    losses   the distance of a score w·x + b from where the loss begins is off by e = ROUNDINGS · ε · (‖x‖ ‖w‖ + |b| + t),
-             t the half width of the tube, and the gap by that times the slope of the loss, C. Where losses are squared,
-             slopes differ from 2|β| as far as the gap allows: it is off by Σ 2|β|e + 2√(gap Σ Ce²) + Σ Ce²
+    losses   a score w·x + b is off by σ = ROUNDINGS · ε · (‖x‖ ‖w‖ + |b|), its distance from where the loss begins by
+             e: σ and ROUNDINGS · ε · t, t the half width of the tube, or the score itself where that is less. The gap
+             is off by e times the slope of the loss, C. Where losses are squared, slopes differ from 2|β| as far as
+             the gap allows: it is off by Σ 2|β|e + 2√(gap Σ Ce²) + Σ Ce²
     sums     of the losses and of offsets times β, by ROUNDINGS · ε of these
     weights  Σβx is off by s = ROUNDINGS · ε · √Σ β²‖x‖², and ½‖Σβx‖² by s ‖w‖ + ½s²; so are Σβ and ½(Σβ)²
 
-Roundings are taken to cancel as random numbers do. The difference of a score from its offset is exact near 0, and has
-the rounding of t near t, where it matters.
+Roundings are taken to cancel as random numbers do. The difference of a score from its offset is exact near 0, where
+there is no tube, and has the rounding of t near t: where these matter.
 """
 
 from __future__ import annotations
@@ -50,19 +51,16 @@ def rounding_of_gap(
     of_biases = _of_half_square(unit * float(np.linalg.norm(sizes)), float(np.linalg.norm(biases)) + apart)
     caps, tubes = task.table.bounds(), task.table.epsilon
     if task.squared:
-        largest = biases.max(initial=0.0) + tubes.max(initial=0.0)
-        shifts = lengths * np.sqrt(squares.max(initial=0.0)) + largest
+        scores = lengths * np.sqrt(squares.max(initial=0.0)) + biases.max(initial=0.0)
+        shifts = scores + np.minimum(tubes.max(initial=0.0), scores / unit)
         totals = caps.sum(axis=1)[task.labels] * (1.0 if task.weight is None else task.weight)
         curved = float(totals @ shifts**2)
         of_losses = 2.0 * float(sizes @ shifts) + 2.0 * float(np.sqrt(proof.gap * curved)) + unit * curved
     else:
         by_length = np.bincount(task.labels, lengths if task.weight is None else lengths * task.weight, len(caps))
         by_weight = np.bincount(task.labels, task.weight, len(caps))
-        of_losses = float(
-            np.sum(by_length @ caps * np.sqrt(squares))
-            + np.sum(by_weight @ caps * biases)
-            + np.sum(by_weight @ (caps * tubes))
-        )
+        of_scores = float(np.sum(by_length @ caps * np.sqrt(squares)) + np.sum(by_weight @ caps * biases))
+        of_losses = of_scores + min(float(np.sum(by_weight @ (caps * tubes))), of_scores / unit)
     of_offsets = float(sizes.sum() if task.targets is None else sizes @ np.abs(task.targets))
     of_sums = abs(proof.primal) + abs(proof.dual) + of_offsets
     return unit * (of_losses + of_sums) + of_weights + of_biases

@@ -9,9 +9,12 @@ import scipy.sparse as sp
 from ordsvm import GCD, SMO, SVC, SVOR, SVOREX, SVORIM, SVR, RedSVM, ShashuaLevinSVOR
 from ordsvm.kernels import RBF, Linear, Sigmoid
 from ordsvm.problem import Treatment
+from ordsvm.result import FitResult
 from ordsvm.solvers import Control, InteriorPoint, KernelMatrix, solve
 from ordsvm.solvers.auto import LAST_RESORT_SAMPLES, LEAST_KERNEL_PASSES, Work, last_resort
+from ordsvm.solvers.kernel.problems import solve_with_last_resort
 from ordsvm.solvers.kernel.run import STEPS_BEFORE_LAST_RESORT, STEPS_OF_A_HINGE
+from ordsvm.solvers.solution import Solution
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 
 MODELS = [SVOR, RedSVM, SVORIM, SVOREX, ShashuaLevinSVOR, SVC, SVR]
@@ -125,3 +128,17 @@ def test_weights_of_features_have_a_last_resort_too():
     assert fitted.result_.converged
     assert fitted.result_.solver == "interior-point"
     assert fitted.result_.n_iter <= LEAST_KERNEL_PASSES + ITERATIONS
+
+
+def test_rounding_in_the_last_step_that_is_allowed_ends_the_fit():
+    """The second solver would take at least one more."""
+
+    def first(problem, control, start):
+        result = FitResult("precision", "first", control.max_iter, 1.0, 0.5, 0.5, 0.0, 0.1, 0, np.zeros(2))
+        return Solution(result, np.zeros(2), np.zeros(1))
+
+    def second(problem, control, start):
+        raise AssertionError(f"called with max_iter={control.max_iter}")
+
+    problem = FORMULATIONS["svor"](np.array([0, 1]), 2, 1.0)
+    assert solve_with_last_resort(first, second, 100, problem, Control(max_iter=50), None).result.n_iter == 50

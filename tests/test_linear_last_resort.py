@@ -134,6 +134,39 @@ def test_shares_keep_within_max_iter():
     assert (result.status, result.n_iter, steps) == ("max_iter", 1000, [4800.0])
 
 
+@pytest.mark.parametrize(("of_descent", "of_features"), [("precision", "precision"), ("max_iter", "precision")])
+def test_nothing_goes_on_where_max_iter_is_spent(of_descent, of_features):
+    """An iteration of the interior-point method more would be one more than was allowed."""
+    calls = []
+
+    def descend(control, start, began):
+        calls.append("rank-dcd")
+        return found(of_descent, 0.5, control.max_iter)
+
+    def by_features(control, most_steps):
+        calls.append("linear-interior-point")
+        return found(of_features, 0.7, control.max_iter)
+
+    for max_iter, expected in ((300, ["rank-dcd"]), (400, ["rank-dcd", "linear-interior-point"])):
+        calls.clear()
+        result = solve_with_last_resort(Ways(descend, by_features), Control(max_iter=max_iter), None, 300, 0.0).result
+        assert (calls, result.n_iter) == (expected, max_iter)
+
+
+def test_looks_count_from_the_beginning():
+    X, y = unscaled(LinearSVOR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        control = Control(tol=1e-15, max_iter=400, report_every=5)
+        table = svor(int(y.max()) + 1, 10.0, np.ones((int(y.max()) + 1, int(y.max()))))
+        labels = y.astype(np.int32)
+        result = solve_linear(X, labels, table, solver=RankDCD(), control=control, most_passes=50).result
+    assert len({look.solver for look in result.history}) == 2
+    assert np.all(np.diff([look.n_iter for look in result.history]) >= 0)
+    assert np.all(np.diff([look.seconds for look in result.history]) >= 0)
+    assert result.history[-1].n_iter <= result.n_iter
+
+
 def text(n: int, d: int, seed: int):
     """Rows of few words, most of them rare, with ranks that are mostly noise."""
     rng = np.random.default_rng(seed)

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVR, NystroemSVR, certify
+from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
+from ordsvm.solvers.linear.feature_task import FeatureTask
+from ordsvm.solvers.linear.losses import certificate, losses
+from ordsvm.solvers.linear.rounding import with_rounding
+from ordsvm.solvers.solution import DualVariables
 from tests.linear_cases import both_losses, data, every_machine, loss_name
-from tests.linear_truth import true_gap
+from tests.linear_truth import Long, in_extended_precision, true_gap
 
 
 def assert_covered(model, X, y) -> None:
@@ -58,6 +63,35 @@ def test_the_estimate_grows_with_C():
     assert model.result_.status == "precision"
     assert proof.relative_gap > 1e-6
     assert proof.gap == pytest.approx(model.result_.gap, rel=0.5)
+
+
+@both_losses
+@pytest.mark.parametrize("tube", [0.0, 10.0])
+@pytest.mark.parametrize("seed", range(8))
+def test_slopes_far_from_those_of_the_dual_and_tubes(squared, tube, seed):
+    """Large caps and scores just outside of the tube: β = 0 says nothing of the slopes, and 10 has a rounding."""
+    rng = np.random.default_rng(seed)
+    X, coef, b, cap = rng.normal(size=(60, 3)), rng.normal(size=(3, 1)), np.full(1, 0.3), 1e12
+    targets = X @ coef[:, 0] + b + tube + 1e-6 * rng.uniform(size=60)
+    ones, labels = np.ones((1, 1)), np.zeros(60, dtype=np.int32)
+    task = FeatureTask(LabelTable(-cap * ones, cap * ones, 0 * ones, tube * ones), labels, None, targets, True, squared)
+    loss, beta = losses(task.table, labels, None, targets, squared), np.zeros((60, 1))
+    bare = certificate(X, beta, loss, b=b, coef=coef)
+    proof = with_rounding(bare, task, np.sum(X**2, axis=1), DualVariables([beta]), coef)
+    score = X.astype(Long) @ coef + b
+    gap = in_extended_precision(loss).of(score).sum() + (np.sum(coef.astype(Long) ** 2) + b @ b) / 2
+    assert gap <= proof.gap <= bare.gap * (1 + 1e-6)
+
+
+@both_losses
+@pytest.mark.parametrize("solver", ["rank-dcd", "linear-interior-point"])
+@pytest.mark.filterwarnings("ignore")
+def test_targets_just_outside_of_a_wide_tube(squared, solver):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 3)), 10.0 + 0.01 * rng.normal(size=60)
+    loss = loss_name(LinearSVR, squared)
+    model = LinearSVR(C=1e12, epsilon=10.0, loss=loss, fit_intercept=False, solver=solver, max_iter=100)
+    assert_covered(model.fit(X, y), X, y)
 
 
 def test_a_gap_below_0_is_0():

@@ -1,5 +1,7 @@
 """Newton's system for many features: BLAS adds up what the core adds up, and conjugate gradients prove as much."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -154,3 +156,18 @@ def test_auto_counts_steps_of_conjugate_gradients():
     assert not rows._replace(stiffness=1.0).prefers_features()
     for other in ({"disk": 40_000.0, "n_duals": 4}, {"share": 0.6}, {"n_features": 50_000, "n_samples": 200_000}):
         assert not rows._replace(**other).prefers_features()
+
+
+@every_machine
+@both_losses
+def test_sparse_rows_without_values(model, squared):
+    """Scores are intercepts or thresholds alone, as with dense rows of zeros."""
+    _, y = machine_data(model)
+    X = sp.csr_array((len(y), wide_system.WIDE))
+    options = {"C": 10.0, "tol": 1e-6, "loss": loss_name(model, squared), "solver": "linear-interior-point"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted, dense = model(**options).fit(X, y), model(**options).fit(X.toarray(), y)
+        assert fitted.result_.converged
+        assert certify(fitted, X, y).relative_gap <= 1.01e-6
+    assert fitted.result_.objective == pytest.approx(dense.result_.objective, rel=1e-5)

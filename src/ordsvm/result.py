@@ -44,7 +44,8 @@ class Progress:
         Hinges that the solver works on; solvers that shrink leave others out for a while.
     thresholds : ndarray of shape (n_thresholds,)
         The best thresholds for f at this moment, before a fitted model of two ranks moves its own into `intercept_`;
-        the errors of validation samples are about these.
+        of `SVR` with a free intercept for targets less their lower median, which it subtracts to train. The errors of
+        validation samples are about these.
     validation_mae : float or None, default=None
         Mean distance in ranks of validation samples; None where there are none.
     validation_mze : float or None, default=None

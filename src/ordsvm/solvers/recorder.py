@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -312,27 +313,31 @@ def combined(results: Sequence[FitResult]) -> FitResult:
 def continued(results: Sequence[FitResult], status: str, proof: Certificate, alpha: Floats) -> FitResult:
     """One result for runs on the same problem, each from where the last one ended, with the proof of the last."""
     return replace(
-        results[-1],
+        reduce(after, results),
         status=status,
-        n_iter=sum(result.n_iter for result in results),
         objective=proof.primal,
         gap=proof.gap,
         relative_gap=proof.relative_gap,
         violation=proof.violation,
-        seconds=sum(result.seconds for result in results),
         alpha=alpha,
-        history=tuple(progress for result in results for progress in result.history),
     )
 
 
 def after(first: FitResult, second: FitResult) -> FitResult:
-    """The result of a run that goes on from another one: its own, with the steps, time and looks of both."""
+    """The result of a run that goes on from another one: its own, with the steps, time and looks of both.
+
+    Looks of the second run count from the beginning of the first one.
+    """
+    looks = (
+        replace(look, n_iter=first.n_iter + look.n_iter, seconds=first.seconds + look.seconds)
+        for look in second.history
+    )
     return replace(
         second,
         n_iter=first.n_iter + second.n_iter,
         seconds=first.seconds + second.seconds,
         kernel_rows=first.kernel_rows + second.kernel_rows,
-        history=first.history + second.history,
+        history=(*first.history, *looks),
     )
 
 

@@ -72,8 +72,7 @@ def solve_with_last_resort(
     began, most = time.perf_counter(), control.max_iter
     found = first(problem, replace(control, max_iter=steps if most < 0 else min(most, steps)), start)
     result = found.result
-    is_stalled = result.status == "max_iter" and not 0 <= most <= result.n_iter
-    if not is_stalled and result.status != "precision":
+    if result.status not in ("max_iter", "precision") or 0 <= most <= result.n_iter:
         return found
     control = replace(control, max_iter=most if most < 0 else most - result.n_iter, keeper=None)
     if control.time_limit is not None:

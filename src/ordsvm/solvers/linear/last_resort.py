@@ -47,9 +47,9 @@ def solve_with_last_resort(
         left = _left(control, found, started)
         n_shares = GROWTH if 0 <= left.max_iter < GROWTH * passes else 1
         found.append(ways.by_features(left, STEPS_OF_A_PASS * n_shares * passes))
-        is_over = found[-1].result.status == "precision"
-        if not is_over and not _gets_nowhere(found, control):
+        if not _gets_nowhere(found, control):
             break
+        is_over = found[-1].result.status == "precision"
         if is_over and descent.result.status == "precision":
             break
         left, passes = _left(control, found, started), GROWTH * passes
@@ -63,9 +63,10 @@ def solve_with_last_resort(
 
 
 def _gets_nowhere(found: list[LinearSolution], control: Control) -> bool:
-    """Return True if the last solver has had its share of the work, or has ended for rounding."""
-    status, spent = found[-1].result.status, sum(each.result.n_iter for each in found)
-    return status == "precision" or (status == "max_iter" and not 0 <= control.max_iter <= spent)
+    """Return True if the last solver has had its share of the work, or has ended for rounding, and max_iter has not
+    been reached."""
+    spent = sum(each.result.n_iter for each in found)
+    return found[-1].result.status in ("max_iter", "precision") and not 0 <= control.max_iter <= spent
 
 
 def _fewer(max_iter: int, passes: int) -> int:

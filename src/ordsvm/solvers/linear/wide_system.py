@@ -114,7 +114,7 @@ class WideSystem:
         self.rows, self.core, self.caps, self.has_thresholds = rows, core, caps, has_thresholds
         self.n_vectors = len(caps)
         n, d = rows.X.shape[0], rows.n_weights
-        forming, product = n * d * (d + 0.0) + d**3 / 3, 4.0 * PRODUCT * rows.n_values
+        forming, product = n * d * (d + 0.0) + d**3 / 3, 4.0 * PRODUCT * max(1, rows.n_values)
         self.break_even = forming / product  # steps of conjugate gradients that take as long as H
         self.most_heavy = min(HEAVY_ROWS, int(HEAVY_BY_VALUES * np.sqrt(rows.n_values)))
         self.may_form, self.forms = self.n_vectors * d * d <= MOST_FORMED**2, False

@@ -202,7 +202,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
 
     @_machine_has("predict_set")
     def predict_set(self, X: Samples, coverage: float = 0.9) -> NDArray[Any]:
-        """Predict a run of neighbouring labels that holds the true one with probability `coverage`.
+        """Predict a run of neighbouring labels that is to hold the true one with probability `coverage`.
 
         Parameters
         ----------
@@ -232,6 +232,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         float
             The least probability that a set holds the true label; see `CalibratedOrdinal.guaranteed_coverage`.
         """
+        # kept by tests/test_calibration.py::test_what_is_guaranteed
         return self.machine_.guaranteed_coverage(coverage)
 
     def trial_samples(self, n_rows: int) -> Any:

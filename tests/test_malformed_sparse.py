@@ -28,7 +28,10 @@ from ordsvm import (
     diagnose,
     inspection,
 )
+from ordsvm.kernels import RBF, Laplacian, Linear, NystroemMap, Polynomial, Sigmoid
+from ordsvm.metrics import mae_scorer
 from ordsvm.sparse import canonical, check_structure
+from ordsvm.tables import TableModel
 from tests.refusals import refuse
 
 RNG = np.random.default_rng(0)
@@ -137,6 +140,12 @@ ENTRIES = {
     "background": lambda models: inspection.contributions(models[LinearSVOR], X, ONE),
     "similar cases": lambda models: inspection.similar_cases(models[SVOR], ONE),
     "exact certificate": lambda models: models[NystroemSVOR].certify_exact(ONE, Y),
+    "table": lambda models: TableModel(SVOR()).fit(ONE, Y),
+    "table, prediction": lambda models: TableModel(SVOR()).fit(X, Y).predict(ONE),
+    "table, narrower": lambda models: TableModel(SVOR()).fit(sp.hstack([X, X]), Y).predict(ONE),
+    "pipeline, prediction": lambda models: make_pipeline("passthrough", SVOR()).fit(X, Y).predict(ONE),
+    "prediction sets": lambda models: models["calibrated"].predict_set(ONE),
+    "scorer": lambda models: mae_scorer(models[SVOR], ONE, Y),
     "store": lambda models: RowStore.from_blocks([(X, Y), (ONE, Y)]),
     "iterator": lambda models: LinearSVOR().fit(iter([(X, Y), (ONE, Y)])),
 }
@@ -145,6 +154,38 @@ ENTRIES = {
 @pytest.mark.parametrize("call", ENTRIES.values(), ids=ENTRIES)
 def test_every_other_entry_refuses_it(fitted, call):
     refuse(lambda: call(fitted), ValueError, r"(X|x|background) is a malformed CSR matrix")
+
+
+NATIVE = [RBF(0.1), Laplacian(0.1), Polynomial(0.1, 1.0, 2), Sigmoid(0.1, 0.0), Linear()]
+CALLS = {
+    "values": lambda kernel, bad: kernel(bad, X),
+    "values to": lambda kernel, bad: kernel(X, bad),
+    "values of dense rows": lambda kernel, bad: kernel(X.toarray(), bad),
+    "scores": lambda kernel, bad: kernel.scores(bad, X, np.ones(60)),
+    "scores by": lambda kernel, bad: kernel.scores(X, bad, np.ones(60)),
+    "scores in NumPy": lambda kernel, bad: kernel.scores_in_numpy(bad, X, np.ones(60)),
+    "rows": lambda kernel, bad: kernel.rows(bad),
+    "landmarks": lambda kernel, bad: NystroemMap.of(kernel, bad),
+    "features": lambda kernel, bad: NystroemMap.of(RBF(0.1), X).transform(bad),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("kernel", NATIVE, ids=lambda kernel: type(kernel).__name__)
+def test_kernels_that_are_called_refuse_it(kernel, call):
+    for bad in (ONE, with_changed(X, "indices", 5, FAR), with_changed(X, "indptr", 10, 10**7)):
+        refuse(lambda bad=bad: call(kernel, bad), ValueError, r"[XY] is a malformed CSR matrix")
+
+
+@pytest.mark.parametrize("kernel", NATIVE, ids=lambda kernel: type(kernel).__name__)
+def test_kernels_that_are_called_sum_columns_that_occur_twice(kernel):
+    """The core has room for n_columns values of a row."""
+    columns = np.tile(np.repeat([0, 1], 500), 6)
+    many = sp.csr_array((np.full(len(columns), 0.001), columns, np.arange(0, 6001, 1000)), shape=(6, 2))
+    dense, beta = many.toarray(), np.arange(6.0)
+    np.testing.assert_allclose(kernel(many, many), kernel(dense, dense), rtol=1e-12)
+    np.testing.assert_allclose(kernel.scores(many, many, beta), kernel.scores(dense, dense, beta), rtol=1e-12)
+    np.testing.assert_allclose(kernel.rows(many).diagonal(), kernel.rows(dense).diagonal(), rtol=1e-12)
 
 
 def test_the_partitions_of_distributed_rows_are_checked():

@@ -33,7 +33,8 @@ PROMISE = re.compile(
     r"every bit|same bits|bit for bit|to the last bit|same in every bit"
     r"|nothing (?:is )?(?:lost|crash\w*|runs)|executes nothing|runs? no code|executing anything|is executed"
     r"|Ctrl-C (?:ends|interrupts)|after a crash|kill or a reboot|half-written|is whole|never (?:misreads|guesses)"
-    r"|guarantee\w*|answers are the same|the answers of|same answers?|same certificate|proves how close"
+    r"|\bguarantee[ds]?\b|promised coverage|answers are the same|the answers of|same answers?|same certificate"
+    r"|proves how close|run through `sklearn|whatever your own|Of a function,|A request may have"
     r"|limits every fit|every answer judged|load in all later|opens a network|escape every|memory than the file",
     re.I,
 )

@@ -8,14 +8,16 @@ from joblib import parallel_backend
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from ordsvm import SVOR, LinearSVOR, NystroemSVOR, OrdinalSearchCV
+from ordsvm import SVOR, SVR, CalibratedOrdinal, LinearSVOR, NystroemSVOR, OrdinalSearchCV, RoundedRegressor
 from ordsvm.kernels import full_kernel
 from ordsvm.metrics import mae_scorer
+from ordsvm.tables import TableModel
 from tests.cases import random_data
 
 X, Y = random_data(0, n=60, noise=2.0)
@@ -358,3 +360,36 @@ def test_the_scorers_of_this_package_need_labels():
         search.fit(X)
     with pytest.raises(TypeError, match="y=None: the scorer 'mae'"):
         mae_scorer(SVOR().fit(X, Y), X, None)
+
+
+@pytest.mark.parametrize("method", ["pruned", "racing", "halving"])
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (RoundedRegressor(SVR(**TIGHT)), {"regressor__C": [0.5, 5.0]}),
+        (RoundedRegressor(SVR()), {"regressor": [SVR(C=0.5, **TIGHT), LinearRegression()]}),
+        (CalibratedOrdinal(SVOR(**TIGHT), cv=2), {"estimator__C": [0.5, 5.0]}),
+        (TableModel(SVOR(**TIGHT)), {"machine__C": [0.5, 5.0]}),
+        (LinearSVOR(tol=1e-8), {"C": [0.5, 5.0]}),
+    ],
+    ids=["rounded", "objects", "calibrated", "table", "linear"],
+)
+def test_every_method_searches_what_has_no_solver(estimator, grid, method):
+    """`racing` asked wrappers for their solver, an AttributeError."""
+    ours = OrdinalSearchCV(clone(estimator), grid, cv=3, method=method).fit(X, Y)
+    plain = GridSearchCV(clone(estimator), grid, cv=3, scoring=mae_scorer).fit(X, Y)
+    assert ours.best_score_ == pytest.approx(plain.best_score_, abs=1e-9)
+
+
+class FailsAtLength(SVOR):
+    """A machine whose error has several lines."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise ValueError("The first line:\n- and what it is about" + " again" * 1000)
+
+
+def test_a_warning_quotes_an_error_of_several_lines():
+    """Of names that occur twice, it quoted "- 'a' 2 times" alone."""
+    pattern = r"nan: ValueError: The first line: - and what it is about again.{,500} … To see where"
+    with pytest.warns(FitFailedWarning, match=pattern), pytest.raises(ValueError, match="All 3 fits"):
+        OrdinalSearchCV(FailsAtLength(), {"C": [1.0]}, cv=3).fit(X, Y)

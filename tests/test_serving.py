@@ -193,6 +193,15 @@ def test_connections_are_limited_and_silent_clients_end(post, serving, monkeypat
     assert call({"rows": [[0.0] * 3]})[0] == 200
 
 
+def test_requests_have_limits(post, serving):
+    limits = (serving.LARGEST_BODY, serving.LARGEST_BATCH, serving.READ_SECONDS, serving.CONNECTIONS, serving.WORKERS)
+    assert limits == (2_000_000, 10_000, 30.0, 32, 4)  # as SECURITY.md and the guide have them
+    call = post(SVOR().fit(X, Y))
+    assert call({"rows": [[0, 0, 0]] * 10_000})[0] == 200
+    assert call({"rows": [[0, 0, 0]] * 10_001})[0] == 400
+    assert raw(call.port, posted(b"", "2000001"))[0] == 413
+
+
 def test_requests_at_a_time_are_limited(post, serving, monkeypatch):
     monkeypatch.setattr(serving, "READ_SECONDS", 0.5)
     call = post(SVOR().fit(X, Y))

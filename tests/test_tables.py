@@ -356,3 +356,13 @@ def test_frames_without_rows_or_columns():
         with pytest.raises(TableError, match="There is no column to learn from"):
             TableModel(SVOR(), TableEncoder()).fit(frame.iloc[:, :0], [0, 1, 0, 1])
         assert TableEncoder().fit(frame).transform(frame.iloc[:0]).shape == (0, 3)
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sp.csr_array, sp.csc_array, sp.coo_array])
+def test_a_model_without_an_encoder_takes_what_its_machine_takes(form):
+    """All but CSR rows ended in an AttributeError about `data` or `indices`, after the fit."""
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+    y = np.digitize(rows[:, 0], [-0.4, 0.4])
+    model = TableModel(SVOR(gamma=0.1)).fit(form(rows), y)
+    expected = SVOR(gamma=0.1).fit(form(rows), y).decision_function(form(rows))
+    np.testing.assert_array_equal(model.decision_function(form(rows)), expected)

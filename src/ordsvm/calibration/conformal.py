@@ -1,4 +1,4 @@
-"""Prediction sets: runs of neighbouring ranks that hold the true one as often as promised.
+"""Prediction sets: runs of neighbouring ranks that hold the true one as often as a theorem says.
 
 How badly rank k fits a score f is its nonconformity: the larger of the log-odds of P(rank < k) and P(rank > k) by an
 ordered logistic of f. This is the distance of f from the scores in which k is the middle rank, in units of that

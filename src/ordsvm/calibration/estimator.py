@@ -39,7 +39,7 @@ from ordsvm.stopping import Jobs
 
 @linked
 class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Probabilities of the ranks, and sets of ranks with a promised coverage, from the score of a model.
+    """Probabilities of the ranks, and sets of ranks with a guaranteed coverage, from the score of a model.
 
     One monotone map turns the score into P(rank ≤ k) for all k at once, so the probabilities are in order, and a higher
     score never makes a higher rank less probable than before. Sets come from the scores alone, by conformal prediction.
@@ -112,6 +112,9 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> model.predict_set(X[150:152], coverage=0.8).shape
     (2, 2)
     """
+
+    # kept by tests/test_calibration.py::test_the_guarantee_is_that_of_the_theorem,
+    # tests/test_calibration.py::test_what_is_guaranteed
 
     classes_: NDArray[Any]
     fold_estimators_: list[Any]
@@ -240,7 +243,7 @@ class CalibratedOrdinal(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[middle]
 
     def predict_set(self, X: Samples, coverage: float = 0.9) -> NDArray[Any]:
-        """Predict a run of neighbouring labels that holds the true one with probability `coverage`.
+        """Predict a run of neighbouring labels that is to hold the true one with probability `coverage`.
 
         Parameters
         ----------

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from ordsvm._typing import Floats
+from ordsvm.sparse import canonical, check_structure
 
 Data = Any  # a dense array or a SciPy CSR matrix or array
 
@@ -22,7 +23,8 @@ BLOCK_BYTES = 32 * 2**20  # of kernel values that are in memory at once when sco
 
 
 def blockwise(scores: Callable[[Data], Floats], X: Data, beta: Floats) -> Floats:
-    """The scores of X, so many rows at a time that a kernel value for each of them and of beta is not too much."""
+    """Compute the scores of X, so many rows at a time that their kernel values fit into BLOCK_BYTES."""
+    check_structure(X)
     if len(beta) == 0:
         return np.zeros((X.shape[0], *beta.shape[1:]))
     step = max(1, BLOCK_BYTES // (8 * len(beta)))
@@ -61,7 +63,12 @@ def compact(*matrices: Data) -> tuple[Data, ...]:
 
     The others keep their order, so that sums have the same terms in the same order. A row of K costs as much as there
     are columns, and of hashed words or numbers in place of names there may be 2³². Anything else is returned as it is.
+    Kernels may be called with any samples: malformed ones are refused here, and columns that occur twice in a row are
+    summed, before the core or SciPy follows the indices.
     """
+    for matrix, name in zip(matrices, "XY", strict=False):
+        check_structure(matrix, name)
+    matrices = tuple(map(canonical, matrices))
     n_values = sum(int(matrix.nnz) if sp.issparse(matrix) else matrix.size for matrix in matrices)
     if not all(map(sp.issparse, matrices)) or matrices[0].shape[1] <= n_values:
         return matrices

@@ -23,6 +23,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from ordsvm._typing import Floats, Ints
 from ordsvm.kernels.arrays import BLOCK_BYTES, Data, float64
 from ordsvm.kernels.base import Kernel
+from ordsvm.sparse import check_structure
 
 RULES = ("uniform", "leverage")
 LEAST_EIGENVALUE = 1e-10  # of the largest: what is smaller has too few digits to be divided by
@@ -109,6 +110,7 @@ class NystroemMap:
         ndarray of shape (n_samples, n_components)
             The features.
         """
+        check_structure(X)
         features = np.empty((X.shape[0], self.n_components), dtype=dtype)
         step = max(1, BLOCK_BYTES // (8 * self.landmarks.shape[0]))
         for first in range(0, X.shape[0], step):

@@ -372,7 +372,9 @@ class SearchJobs:
         return self.room_for_kernels() >= 0
 
     def room_for_kernels(self) -> float:
-        """Bytes that fits with all of K in memory leave."""
+        """Return the bytes of the limit that fits with all of K in memory leave; 0 where the machine has no K."""
+        if not isinstance(self.machine, KernelMachine):
+            return 0.0
         n, follows = self.views.n_rows(), is_auto(self.machine.solver)
         matrices = 12.0 * n * n * min(2, self._workers())  # with values in both precisions
         cut_out = (8.0 if follows else 16.0) * n * n  # of a fold, for the machine's own solver

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 import time
 import traceback
 import warnings
@@ -32,6 +33,8 @@ from ordsvm.result import STATUSES
 
 Parameters = dict[str, Any]
 Scorer = Callable[..., float]
+
+LONGEST_REASON = 500  # characters of an error that a warning quotes
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,9 @@ class Judge:
                 wants_others = isinstance(error, TypeError) and isinstance(scorer, OrdinalScorer)
                 if self.error_score == "raise" or wants_others:  # no model of this kind is one for it
                     raise
-                _warn_failed(self, f"The scorer {name!r} failed and its score is {self.error_score}", UserWarning)
+                _warn_failed(
+                    self, error, f"The scorer {name!r} failed and its score is {self.error_score}", UserWarning
+                )
         return scores
 
     def filled(self, scores: dict[str, float]) -> dict[str, float]:
@@ -314,7 +319,7 @@ def _evaluated(fit: Callable[..., Any], data: FoldData, judge: Judge, spent: flo
     except Exception as error:
         if judge.error_score == "raise":
             raise
-        _warn_failed(judge, f"A fit failed and its score is {judge.error_score}", FitFailedWarning)
+        _warn_failed(judge, error, f"A fit failed and its score is {judge.error_score}", FitFailedWarning)
         failed = judge.filled({})
         ending = Ending.BY_CHANCE if isinstance(error, OSError | MemoryError) else Ending.BY_LIMITS
         return Outcome(failed, failed, time.perf_counter() - began, 0.0, FAILED), ending
@@ -340,9 +345,10 @@ def _statuses(machine: Any) -> set[str] | None:
     return {result.status for result in getattr(last, "results_", [last.result_])}
 
 
-def _warn_failed(judge: Judge, what: str, category: type[Warning]) -> None:
-    """Once for every reason, which most folds share; scikit-learn has a category for fits alone."""
-    reason, own = traceback.format_exc(limit=0).strip().splitlines()[-1], object()
+def _warn_failed(judge: Judge, error: Exception, what: str, category: type[Warning]) -> None:
+    """Warn of a failure once for every reason, which most folds share; scikit-learn has a category for fits alone."""
+    words, own = " ".join(traceback.format_exception_only(error)).split(), object()
+    reason = textwrap.shorten(" ".join(words), LONGEST_REASON, placeholder=" …")
     if judge.failures.setdefault(f"{what}: {reason}", own) is not own:  # one step, also between threads
         return
     warnings.warn(

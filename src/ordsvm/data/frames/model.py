@@ -15,6 +15,7 @@ from ordsvm._typing import CheckpointPath, Floats, Samples, SampleWeight
 from ordsvm.conventions import linked, share_of_right_labels
 from ordsvm.data.frames.encoder import TableEncoder
 from ordsvm.data.frames.reading import TableError, import_pandas
+from ordsvm.sparse import check_structure
 
 
 def _machine_has(name: str) -> Any:
@@ -201,7 +202,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
 
     @_machine_has("predict_set")
     def predict_set(self, X: Samples, coverage: float = 0.9) -> NDArray[Any]:
-        """Predict a run of neighbouring labels that holds the true one with probability `coverage`.
+        """Predict a run of neighbouring labels that is to hold the true one with probability `coverage`.
 
         Parameters
         ----------
@@ -261,10 +262,17 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return hasattr(self, "machine_")
 
     def _as_wide(self, rows: Any) -> Any:
-        """Rows of an svmlight file that happens to lack the last features; there must not be more than in training."""
+        """Return sparse rows with the features of training: those of an svmlight file may lack the last ones.
+
+        Raise TableError where there are more of them. Other rows are left to the machine.
+        """
+        check_structure(rows)
         wide = self.machine_.n_features_in_
+        if not sp.issparse(rows) or rows.shape[1] == wide:
+            return rows
         if rows.shape[1] > wide:
             raise TableError(
                 f"The data have {rows.shape[1]} features, and the model was trained with {wide}: give the same."
             )
+        rows = rows.tocsr()
         return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], wide))

@@ -65,7 +65,7 @@ def rounding_of_gap(
         of_scores = float(np.sum(sums.lengths @ caps * np.sqrt(squares)) + np.sum(sums.weights @ caps * biases))
         of_losses = of_scores + min(float(np.sum(sums.weights @ (caps * tubes))), of_scores / unit)
     of_sums = abs(proof.primal) + abs(proof.dual) + sums.offsets
-    return unit * (of_losses + of_sums) + of_weights + of_biases
+    return float(unit * (of_losses + of_sums) + of_weights + of_biases)
 
 
 class _Sums(NamedTuple):

@@ -124,7 +124,7 @@ def _worker(wheel: Path | None, cache: Path | None) -> Iterator[Earlier]:
 
 def _svorim(name: str, n: int, values: int, earlier: Earlier) -> list[Row]:
     from ordsvm import SVORIM
-    from ordsvm.model_selection.grids import fine_grid
+    from ordsvm.search.grids import fine_grid
 
     X, y = _data(name, n)
     coarse = _Comparison(SVORIM(), X, y, _grid(values, values), earlier)
@@ -152,7 +152,7 @@ def _data(name: str, n: int) -> tuple[Any, np.ndarray]:
 
 def _grid(values_of_C: int, values_of_gamma: int) -> dict[str, list[float]]:
     from ordsvm import SVORIM
-    from ordsvm.model_selection.grids import coarse_grid
+    from ordsvm.search.grids import coarse_grid
 
     grid = coarse_grid(SVORIM(), "")
     return {"C": grid["C"][:values_of_C], "gamma": grid["gamma"][:values_of_gamma]}

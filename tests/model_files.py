@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save
 
-from ordsvm.io.model_file import FORMAT, TEXT, VERSION, checksum
+from ordsvm.files.model_file import FORMAT, TEXT, VERSION, checksum
 
 
 def contents(path: Path) -> tuple[Any, dict[str, np.ndarray]]:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from ordsvm import SVOR, SVR, RedSVM, certify, formulations, thresholds
-from ordsvm import problem as problem_module
+from ordsvm import SVOR, SVR, RedSVM, certify, formulations
 from ordsvm.formulations import svor
 from ordsvm.kernels import RBF
-from ordsvm.problem import Treatment
+from ordsvm.problem import Treatment, thresholds
+from ordsvm.problem import hinges as problem_module
 from ordsvm.solvers import GCD, Control, KernelMatrix, solve
 from tests.cases import FORMULATIONS, random_data
 from tests.oracle import dual_optimum

@@ -38,13 +38,13 @@ from ordsvm import (
     RoundedRegressor,
     RowStore,
 )
+from ordsvm.atomic_files import make_folder_durably
 from ordsvm.checkpoint import OtherFitError, State, described, opened
 from ordsvm.checkpoint.state_file import StateFiles, read_state
-from ordsvm.data import kept_store
-from ordsvm.files import make_folder_durably
-from ordsvm.model_selection import lines
-from ordsvm.model_selection.journal import Journal, Outcome
 from ordsvm.problem import Treatment
+from ordsvm.rows.disk import kept_store
+from ordsvm.search import lines
+from ordsvm.search.journal import Journal, Outcome
 from ordsvm.solvers import recorder
 from ordsvm.solvers.registry import SOLVERS
 from tests.cases import random_data

@@ -24,8 +24,8 @@ from ordsvm import (
 from ordsvm.kernels import RBF, Custom, Linear, Precomputed
 from ordsvm.problem import Treatment
 from ordsvm.solvers import Control, KernelMatrix, solve
-from ordsvm.solvers.kernel.decomposition.decomposition import STEPS
-from ordsvm.solvers.kernel.decomposition.partitions import Look, bring_together, cut
+from ordsvm.solvers.papers.decomposition.decomposition import STEPS
+from ordsvm.solvers.papers.decomposition.partitions import Look, bring_together, cut
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 from tests.oracle import dual_optimum
 from tests.process_cases import slowness

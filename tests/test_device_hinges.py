@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ordsvm import LinearNPSVOR, LinearSVOR
-from ordsvm.label_table import LabelTable
+from ordsvm.problem.label_table import LabelTable
 from ordsvm.solvers.linear.device_hinges import DeviceHinges
 from ordsvm.solvers.linear.feature_task import FeatureTask, feature_core
 from ordsvm.torch_library import torch_library

@@ -354,7 +354,7 @@ def test_a_search_goes_on_where_memory_ends(most, monkeypatch):
 
 def test_a_search_goes_on_where_the_kernel_matrix_does_not_fit(monkeypatch):
     pytest.importorskip("torch")
-    from ordsvm.model_selection import device_grid
+    from ordsvm.search import device_grid
 
     X, y = random_data(5, n=80)
     monkeypatch.setattr(device_grid, "torch_products", no_memory)

@@ -196,7 +196,7 @@ def test_equal_thresholds_and_thresholds_close_by():
 
 @pytest.mark.parametrize("rule", ["count", "first"])
 def test_unreachable_ranks_are_those_that_no_score_gets(rule):
-    from ordsvm.thresholds import ranks_of
+    from ordsvm.problem.thresholds import ranks_of
 
     random = np.random.default_rng(0)
     for _ in range(50):

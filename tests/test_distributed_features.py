@@ -16,7 +16,7 @@ from ordsvm.distributed.feature_shard import Pass, ShardSystem, total
 from ordsvm.distributed.shard import Job, Shard
 from ordsvm.distributed.shards import WorkerLost
 from ordsvm.formulations import linear as table
-from ordsvm.label_table import LabelTable
+from ordsvm.problem.label_table import LabelTable
 from ordsvm.solvers.auto import LinearRows, Work, auto
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_task import FeatureTask

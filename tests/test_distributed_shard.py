@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("distributed")
-from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard, Shared, Step, built, descend, prove, total
 from ordsvm.formulations import linear as table
+from ordsvm.rows.memory import RowsInMemory
 from ordsvm.solvers.linear.losses import certificate, losses, weights
 from ordsvm.solvers.linear.solve import SampleColumns, squared_norms
 from tests.cases import N_RANKS, random_data

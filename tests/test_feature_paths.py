@@ -15,12 +15,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordsvm import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, OrdinalSearchCV, certify
-from ordsvm.data import folded_rows
-from ordsvm.data.folded_rows import FoldedRows, shareable_folds
 from ordsvm.estimators.base import prepare
 from ordsvm.estimators.linear import control_of, feature_task
 from ordsvm.metrics import mae_scorer
-from ordsvm.model_selection import feature_paths
+from ordsvm.rows import folded_rows
+from ordsvm.rows.folded_rows import FoldedRows, shareable_folds
+from ordsvm.search import feature_paths
 from ordsvm.solvers.linear.nested import NestedTask, solve_nested
 from tests.linear_cases import both_losses, data, every_machine, loss_name, optimum, values
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ordsvm.files import replacing, require_writable
+from ordsvm.atomic_files import replacing, require_writable
 
 
 def test_a_file_is_replaced_at_once(tmp_path):

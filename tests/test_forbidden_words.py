@@ -21,9 +21,9 @@ def test_the_sources_use_the_words_of_the_glossary():
 def test_an_old_word_is_found(tmp_path):
     for folder in ("cpp", "src"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.so"))
-    file = tmp_path / "src" / "ordsvm" / "problem.py"
+    file = tmp_path / "src" / "ordsvm" / "problem/hinges.py"
     file.write_text(file.read_text(encoding="utf-8") + "\n# KnownKernel\n", encoding="utf-8")
     found = check(tmp_path)
     assert found.returncode == 1
-    assert "src/ordsvm/problem.py" in found.stdout
+    assert "src/ordsvm/problem/hinges.py" in found.stdout
     assert "write FullKernel" in found.stdout

@@ -11,10 +11,10 @@ from ordsvm import NPSVOR, SVC, SVOR, SVOREX, SVORIM, SVR, _core
 from ordsvm.estimators.base import prepare
 from ordsvm.kernels import RBF, Custom, Precomputed
 from ordsvm.kernels.full_kernel import FullKernel, full_kernel
-from ordsvm.model_selection.chain import Chain
-from ordsvm.model_selection.full_kernel_path import FullKernelMachinePath, PathMemory
-from ordsvm.model_selection.paths import FoldSamples
 from ordsvm.problem import Treatment
+from ordsvm.search.chain import Chain
+from ordsvm.search.full_kernel_path import FullKernelMachinePath, PathMemory
+from ordsvm.search.paths import FoldSamples
 from ordsvm.solvers.kernel.block import block
 from ordsvm.solvers.kernel.block.block import Attempts
 from ordsvm.solvers.kernel.full_kernel import FullKernelPath

@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from ordsvm import ModelFileError, load, save
-from ordsvm.io.registry import estimator_classes
-from ordsvm.io.tree import Reader
+from ordsvm.files.registry import estimator_classes
+from ordsvm.files.tree import Reader
 from ordsvm.tables import TableError, read
 from tests.cases import random_data
 from tests.model_files import contents, forge, overwrite

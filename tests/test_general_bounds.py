@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ordsvm import GCD, SMO, Decomposition, ParsmoCache, ParsmoLight
 from ordsvm.solvers import Control
-from ordsvm.solvers.kernel.decomposition.bounded_program import BoundedProgram
+from ordsvm.solvers.papers.decomposition.bounded_program import BoundedProgram
 
 
 def random_program(seed: int, n: int = 24, n_groups: int = 2) -> BoundedProgram:

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 
 from ordsvm import NPSVOR, SVC, SVOR, SVR, CalibratedOrdinal, LinearSVC, LinearSVOR, RoundedRegressor
-from ordsvm.labels import Ranks, encode_labels
+from ordsvm.problem.labels import Ranks, encode_labels
 
 SIZES = ["small", "medium", "large"]  # not the alphabet's order
 CODES = [2, 0, 1, 0]

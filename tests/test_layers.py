@@ -48,14 +48,14 @@ def test_imports_go_one_way():
     ("module", "line", "broken"),
     [
         (
-            "problem.py",
+            "problem/hinges.py",
             "from ordsvm.estimators import SVOR",
             "problem is not allowed to import ordsvm.estimators",
         ),
         ("solvers/auto.py", "from ordsvm import formulations", "solvers is not allowed to import ordsvm.formulations"),
         ("formulations/svc.py", "import ordsvm.solvers", "formulations is not allowed to import ordsvm.solvers"),
         ("kernels/kernels.py", "from ordsvm.solvers import SMO", "kernels is not allowed to import ordsvm.solvers"),
-        ("labels.py", "from ordsvm.metrics import SCORERS", "labels is not allowed to import ordsvm.metrics"),
+        ("problem/labels.py", "from ordsvm.metrics import SCORERS", "problem is not allowed to import ordsvm.metrics"),
     ],
 )
 def test_an_import_against_the_direction_is_found(copy, module, line, broken):

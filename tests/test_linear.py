@@ -36,7 +36,7 @@ from ordsvm import (
 )
 from ordsvm.estimators import linear as linear_machine
 from ordsvm.metrics import mae_scorer, mean_absolute_error
-from ordsvm.predictors import PREDICTORS
+from ordsvm.problem.predictors import PREDICTORS
 from tests.cases import N_RANKS, random_data, v_shaped_cost
 from tests.linear_cases import (
     TIGHT,

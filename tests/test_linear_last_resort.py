@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from benchmarks.campaign.answers import train
 from benchmarks.campaign.cases import draw
 from ordsvm import SVR, LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, certify
-from ordsvm.data.rows import RowsInMemory
 from ordsvm.formulations.linear import svor
 from ordsvm.result import FitResult
+from ordsvm.rows.memory import RowsInMemory
 from ordsvm.solvers import Control
 from ordsvm.solvers.auto import LEAST_PASSES, LinearRows, Work, most_passes
 from ordsvm.solvers.blas import MANY_ROWS, threads_for

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ordsvm import DCD1, DCD2, LinearNPSVOR, LinearSVR, NystroemSVR, certify
-from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
+from ordsvm.problem.label_table import LabelTable
 from ordsvm.solvers.linear.feature_task import FeatureTask
 from ordsvm.solvers.linear.losses import certificate, losses
 from ordsvm.solvers.linear.rounding import with_rounding

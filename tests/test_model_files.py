@@ -41,7 +41,7 @@ from ordsvm import (
 )
 from ordsvm.calibration.conformal import CalibrationPart, Conformal, CrossConformal
 from ordsvm.calibration.maps import IsotonicThresholds, OrderedLogistic
-from ordsvm.io.registry import estimator_classes
+from ordsvm.files.registry import estimator_classes
 from ordsvm.kernels import RBF
 from ordsvm.tables import TableEncoder, TableModel
 from tests.cases import random_data

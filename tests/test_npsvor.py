@@ -26,8 +26,8 @@ from sklearn.utils.estimator_checks import (
 from benchmarks.datasets import DataMissing, ordinal
 from ordsvm import GCD, NPSVOR, SMO, SVC, AsyAGCD, AsyGCD, AsyORGCD, certify, formulations
 from ordsvm.metrics import mae_scorer, mean_absolute_error
-from ordsvm.predictors import PREDICTORS
 from ordsvm.problem import Treatment
+from ordsvm.problem.predictors import PREDICTORS
 from ordsvm.solvers import SOLVERS
 from tests.cases import N_RANKS, random_data
 from tests.oracle import dual_optimum

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
 from ordsvm import SVC, SVOR, SVR, LinearSVR, RoundedRegressor, estimators, to_onnx
-from ordsvm.io.registry import estimator_classes
+from ordsvm.files.registry import estimator_classes
 from tests.cases import random_data
 
 X, Y = random_data(1, n=80)

@@ -28,7 +28,7 @@ from sklearn.preprocessing import (
 )
 
 from ordsvm import NPSVOR, SVOR, SVOREX, CalibratedOrdinal, LinearSVOR, ModelFileError, load, save
-from ordsvm.io import model_file, register, registry
+from ordsvm.files import model_file, register, registry
 from ordsvm.tables import TableEncoder
 from ordsvm.text import StemmedWords, review_tfidf
 from tests.model_files import contents, forge

@@ -13,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordsvm import NPSVOR, SVOR, SVORIM, OrdinalSearchCV
-from ordsvm.model_selection.grids import short_number
 from ordsvm.plotting import (
     ConvergenceDisplay,
     DecisionRegionsDisplay,
@@ -23,6 +22,7 @@ from ordsvm.plotting import (
     ThresholdPathDisplay,
 )
 from ordsvm.report.charts import label_levels
+from ordsvm.search.grids import short_number
 from tests.cases import random_data
 
 mpl.use("Agg")

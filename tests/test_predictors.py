@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ordsvm.predictors import PREDICTORS, nearest_ranks, ordered_ranks
+from ordsvm.problem.predictors import PREDICTORS, nearest_ranks, ordered_ranks
 
 every_predictor = pytest.mark.parametrize("name", PREDICTORS)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ordsvm.data.rows import block_of
 from ordsvm.formulations.linear import binary, npsvor, one_vs_rest, regression, svor
-from ordsvm.label_table import LabelTable
+from ordsvm.problem.label_table import LabelTable
+from ordsvm.rows.memory import block_of
 from ordsvm.solvers import Control
 from ordsvm.solvers.linear.losses import certificate, losses, weights
 from ordsvm.solvers.linear.rank_dcd import RankDCD

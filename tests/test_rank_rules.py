@@ -18,7 +18,7 @@ from ordsvm.cli.app import run
 from ordsvm.estimators.early_stopping import Validation, ValidationErrors
 from ordsvm.formulations import svor
 from ordsvm.kernels import RBF
-from ordsvm.thresholds import ranks_of
+from ordsvm.problem.thresholds import ranks_of
 from tests.cases import few_in_the_middle
 from tests.model_files import contents, forge
 from tests.validation_cases import progress_with

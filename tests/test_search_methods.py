@@ -14,8 +14,8 @@ from benchmarks.search_pruning import RandomSearch, same_where_fitted
 from ordsvm import SVC, SVOR, SVORIM, SVR, LinearSVC, LinearSVOR, LinearSVR, NystroemSVOR, OrdinalSearchCV
 from ordsvm.cli.app import run
 from ordsvm.metrics import mae_scorer
-from ordsvm.model_selection.journal import Outcome
-from ordsvm.model_selection.pruning import Pruner
+from ordsvm.search.journal import Outcome
+from ordsvm.search.pruning import Pruner
 from tests.cases import random_data
 
 X, Y = random_data(0, n=70, noise=2.0)

@@ -11,8 +11,8 @@ from ordsvm import SVC, SVOR, SVR, OrdinalSearchCV, _core, formulations
 from ordsvm.array_library import NumpyLibrary
 from ordsvm.kernels import RBF, Laplacian, Linear
 from ordsvm.kernels.products.norm_rounding import NormRounding, ScoreRounding
-from ordsvm.model_selection import device_grid
 from ordsvm.problem import Treatment
+from ordsvm.search import device_grid
 from ordsvm.solvers.kernel.interior_point import side_by_side, stacked_low_rank, stacked_path, stacked_system
 from ordsvm.solvers.kernel.interior_point.side_by_side import Folds, solve_side_by_side
 from ordsvm.solvers.kernel.interior_point.stacked_start import PathStarts, are_near

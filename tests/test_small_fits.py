@@ -8,8 +8,8 @@ from benchmarks import small_steps
 from ordsvm import SVC, SVOR, SVORIM, SVR, LinearSVOR, _core
 from ordsvm.estimators.validation import check_targets
 from ordsvm.formulations import cost_matrix, cost_weights, svor, svr
-from ordsvm.labels import encode_classes, encode_labels
 from ordsvm.problem import Hinges, Treatment
+from ordsvm.problem.labels import encode_classes, encode_labels
 from ordsvm.solvers.kernel.run import core_hinges
 from tests.cases import FORMULATIONS, N_RANKS, random_data
 

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from ordsvm import RowStore
-from ordsvm.data import spool, store_files, svmlight
+from ordsvm.rows import svmlight
+from ordsvm.rows.disk import spool, store_files
 
 
 def rows(n: int = 500, n_features: int = 40, seed: int = 0):
@@ -198,7 +199,7 @@ def test_blocks_in_order_are_neighbours():
 
 
 def test_rows_in_order_come_in_small_windows(monkeypatch):
-    monkeypatch.setattr("ordsvm.data.row_store.ORDERED_BYTES", 1000)
+    monkeypatch.setattr("ordsvm.rows.disk.row_store.ORDERED_BYTES", 1000)
     X, y = rows()
     store = RowStore.from_blocks([(X, y)], block_bytes=200)
     assert store._n_windows == 1

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ordsvm import certify, load
-from ordsvm.io.registry import estimator_classes, record_classes
+from ordsvm.files.registry import estimator_classes, record_classes
 from tests.model_files import contents
 from tests.stored_models.make import HERE, frame
 

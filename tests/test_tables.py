@@ -15,11 +15,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ordsvm import SVOR, CalibratedOrdinal, LinearSVOR, load, save
-from ordsvm.data.frames import columns
-from ordsvm.data.frames.reading import matching
-from ordsvm.data.frames.row_digests import known_rows, row_digests
 from ordsvm.diagnosis.parts import columns_of
-from ordsvm.tables import TableEncoder, TableError, TableModel, read
+from ordsvm.tables import TableEncoder, TableError, TableModel, columns, read
+from ordsvm.tables.reading import matching
+from ordsvm.tables.row_digests import known_rows, row_digests
 from tests.cases import random_data
 
 FRAME = pd.DataFrame(

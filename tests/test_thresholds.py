@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from ordsvm.problem import penalized_thresholds, undetermined
-from ordsvm.thresholds import Levels, free_thresholds, minimisers, ordered_thresholds
+from ordsvm.problem.thresholds import Levels, free_thresholds, minimisers, ordered_thresholds
 
 
 def loss(levels: Levels, b: float) -> float:

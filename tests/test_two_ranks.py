@@ -33,8 +33,8 @@ from ordsvm import (
     save,
 )
 from ordsvm.evaluation import score_quantiles
+from ordsvm.files.model_file import VERSION, ModelFileError
 from ordsvm.inspection import contributions, explain
-from ordsvm.io.model_file import VERSION, ModelFileError
 from ordsvm.plotting import ThresholdPathDisplay
 from tests.model_files import contents, forge
 

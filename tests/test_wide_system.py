@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ordsvm import LinearInteriorPoint, LinearSVC, LinearSVOR, LinearSVR, certify
-from ordsvm.label_table import LabelTable
+from ordsvm.problem.label_table import LabelTable
 from ordsvm.solvers import Control
 from ordsvm.solvers.auto import LinearRows
 from ordsvm.solvers.linear import interior_point, wide_system

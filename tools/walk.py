@@ -94,7 +94,7 @@ def page() -> str:
         "called, with that function and what the file is about. Written by `python tools/walk.py`, which traces the",
         "calls; a test compares. That function is where the file is entered, not always the one that matters most in",
         "it: CONTRIBUTING.md has the fit step by step. These walks enter the core from `kernels/` (rows, their cache,",
-        "scores), `data/` (row blocks), `solvers/kernel/run.py` (`Run.native`), `solvers/kernel/full_kernel.py`,",
+        "scores), `rows/` (row blocks), `solvers/kernel/run.py` (`Run.native`), `solvers/kernel/full_kernel.py`,",
         "`solvers/linear/solve.py` and `solvers/linear/rank_dcd.py`; `cpp/README.md` is its map.",
     ]
     for call, steps in found.items():

@@ -2,10 +2,10 @@
 #include "bindings/bind.hpp"
 #include "bindings/solve.hpp"
 #include "optimality/proof.hpp"
-#include "solvers/async/asygcd.hpp"
-#include "solvers/async/asyorgcd.hpp"
 #include "solvers/gcd.hpp"
-#include "solvers/parsmo/parsmo.hpp"
+#include "solvers/papers/async/asygcd.hpp"
+#include "solvers/papers/async/asyorgcd.hpp"
+#include "solvers/papers/parsmo/parsmo.hpp"
 #include "solvers/smo.hpp"
 
 namespace ordsvm {

@@ -1,5 +1,5 @@
 // What alpha proves: both objectives, the best thresholds for its scores, the gap and the violation. The certificate in
-// Python is the same (problem.py); here it costs a fraction of it.
+// Python is the same (problem/hinges.py); here it costs a fraction of it.
 #pragma once
 
 #include <algorithm>

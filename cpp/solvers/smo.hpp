@@ -24,7 +24,7 @@
 //   the boundary, as it does wherever a semidefinite K makes (25)'s denominator vanish.
 // - "second-order" with ordered thresholds takes `up` from any threshold that the pair may reach, not only from the one
 //   that sets B_up; `low` is still the one that sets B_low, so every step starts from a violation of at least tol.
-// - The thresholds of the model are those that minimise the primal at the final f (problem.py). At the optimum they are
+// - The thresholds of the model are those that minimise the primal at the final f (problem/hinges.py). At the optimum they are
 //   the paper's, the midpoints of [B_low, B_up]; before it they give a smaller objective.
 // - In float a pair may violate by rounding alone; it then counts as none.
 // - A denominator of (25) below the epsilon of T times K_oo + K_uu may be rounding and counts as 0 (pairs.hpp), so that a

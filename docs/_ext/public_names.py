@@ -20,7 +20,7 @@ MODULES = {
     "ordsvm.datasets": "Data",
     "ordsvm.text": "Text",
     "ordsvm.tables": "Tables of files",
-    "ordsvm.io": "Model files",
+    "ordsvm.files": "Model files",
     "ordsvm.evaluation": "Evaluation",
     "ordsvm.report": "Reports",
     "ordsvm.progress": "Progress",

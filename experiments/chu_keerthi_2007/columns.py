@@ -9,7 +9,7 @@ from typing import Any
 from experiments.chu_keerthi_2007 import protocol
 from experiments.chu_keerthi_2007.protocol import DATA_SETS, FOLDS, METRICS, Point
 from experiments.items import Outcome, Records, Unit
-from ordsvm.model_selection.grids import fine_grid
+from ordsvm.search.grids import fine_grid
 
 FIRST_TRIALS = 5  # of every cell, before any cell has more
 BY_COST = ("pyrimidines", "machine_cpu", "boston", "bank", "computer", "abalone", "census", "california")

@@ -14,7 +14,7 @@ from experiments import drawing
 from experiments.chu_keerthi_2007 import protocol
 from experiments.chu_keerthi_2007.protocol import Part
 from experiments.items import Item, Outcome, Records, Scope, Unit
-from ordsvm.model_selection.grids import COARSE
+from ordsvm.search.grids import COARSE
 
 METHODS = ("SVR", "EXC", "IMC")
 SIZES = (20, 30, 40, 50, 60)

@@ -14,7 +14,7 @@ from benchmarks import datasets
 from experiments.items import Outcome
 from ordsvm import SVOREX, SVORIM, SVR, OrdinalSearchCV, RoundedRegressor, ShashuaLevinSVOR
 from ordsvm.datasets import equal_frequency_ranks
-from ordsvm.model_selection.grids import coarse_grid, fine_grid
+from ordsvm.search.grids import coarse_grid, fine_grid
 
 EPSILON = 0.1
 FOLDS = 5

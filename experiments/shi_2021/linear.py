@@ -13,7 +13,7 @@ from experiments.items import Outcome
 from experiments.shi_2021 import texts
 from experiments.shi_2021.texts import Part
 from ordsvm import LinearNPSVOR, LinearSVC, LinearSVOR, LinearSVR, OrdinalSearchCV, RoundedRegressor
-from ordsvm.predictors import PREDICTORS
+from ordsvm.problem.predictors import PREDICTORS
 
 METHODS = ("SVC", "SVR", "RedSVM", "NPSVOR")
 COSTS = [2.0**exponent for exponent in range(-5, 6)]

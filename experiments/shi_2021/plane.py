@@ -10,7 +10,7 @@ import numpy as np
 from experiments import drawing
 from experiments.items import Item, Outcome, Records, Scope, Unit
 from ordsvm import LinearNPSVOR
-from ordsvm.predictors import PREDICTORS
+from ordsvm.problem.predictors import PREDICTORS
 
 DRAWS, OF_A_RANK, C = 200, 30, 1.0
 BENDS = (0, 60, 90, 120)  # degrees between the steps from rank 1 to 2 and from 2 to 3

@@ -8,7 +8,6 @@ from ordsvm import datasets, metrics
 from ordsvm.blas import make_buffers
 from ordsvm.calibration import CalibratedOrdinal
 from ordsvm.checkpoint import Checkpoint
-from ordsvm.data.row_store import RowStore
 from ordsvm.diagnosis import diagnose
 from ordsvm.estimators import (
     NPSVOR,
@@ -30,10 +29,11 @@ from ordsvm.estimators import (
     ShashuaLevinSVOR,
     certify,
 )
+from ordsvm.files import ModelFileError, load, save, to_onnx
 from ordsvm.findings import Finding, Findings, ModelWarning
-from ordsvm.io import ModelFileError, load, save, to_onnx
-from ordsvm.model_selection import OrdinalSearchCV
 from ordsvm.result import FitResult, Progress
+from ordsvm.rows.disk.row_store import RowStore
+from ordsvm.search import OrdinalSearchCV
 from ordsvm.solvers import (
     DCD1,
     DCD2,

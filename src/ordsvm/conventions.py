@@ -13,17 +13,17 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_consistent_length
 
 from ordsvm.devices import on_host
-from ordsvm.labels import label_array
+from ordsvm.problem.labels import label_array
 
 T = TypeVar("T", bound=type)
 
 DOCUMENTATION = "https://repository.invalid/ordsvm/manual"  # until there is one; tools/release.py refuses it
-PUBLIC_MODULES = {"ordsvm.data.frames": "ordsvm.tables", "ordsvm.distributed": "ordsvm.distributed"}  # else: ordsvm
+PUBLIC_MODULES = {"ordsvm.tables": "ordsvm.tables", "ordsvm.distributed": "ordsvm.distributed"}  # else: ordsvm
 
 # Frames between a meta-estimator of scikit-learn and the method of the estimator inside it.
 PASSED_THROUGH = (
     "joblib",
-    "ordsvm.data.frames.model",
+    "ordsvm.tables.model",
     "ordsvm.estimators.base",
     "sklearn.frozen",
     "sklearn.model_selection",

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
+from ordsvm.problem.labels import label_array, rank_codes
 
 __all__ = ["Estimate", "Evaluation", "evaluate", "score_quantiles", "score_shift"]
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "methods.hpp"
-#include "solvers/async/asygcd.hpp"
-#include "solvers/async/asyorgcd.hpp"
+#include "solvers/papers/async/asygcd.hpp"
+#include "solvers/papers/async/asyorgcd.hpp"
 
 namespace ordsvm {
 

@@ -6,7 +6,7 @@
 #include "check.hpp"
 #include "methods.hpp"
 #include "odd_rows.hpp"
-#include "solvers/parsmo/parsmo.hpp"
+#include "solvers/papers/parsmo/parsmo.hpp"
 
 namespace ordsvm {
 

@@ -1,4 +1,4 @@
-"""AsyAGCD (Gu et al. 2020, Algorithms 2 and 3), one thread: the twin of cpp/solvers/async/asygcd.hpp with shrinking."""
+"""AsyAGCD (Gu et al. 2020, Algorithms 2, 3), one thread: the twin of solvers/papers/async/asygcd.hpp with shrinking."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""AsyGCD (Gu et al. 2020, Algorithm 1) with one thread: the twin of cpp/solvers/async/asygcd.hpp without shrinking."""
+"""AsyGCD (Gu et al. 2020, Algorithm 1) one thread: the twin of solvers/papers/async/asygcd.hpp without shrinking."""
 
 import numpy as np
 

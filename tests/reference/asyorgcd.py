@@ -1,4 +1,4 @@
-"""AsyORGCD (Gu et al. 2020, Algorithm 4), blocks one after the other: the twin of cpp/solvers/async/asyorgcd.hpp."""
+"""AsyORGCD (Gu et al. 2020, Algorithm 4), blocks one after the other: the twin of solvers/papers/async/asyorgcd.hpp."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Parallel decomposition with exact subproblems: the twin of solvers/kernel/decomposition/decomposition.py."""
+"""Parallel decomposition with exact subproblems: the twin of solvers/papers/decomposition/decomposition.py."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""PARSMO with one thread: the twin of cpp/solvers/parsmo/parsmo.hpp."""
+"""PARSMO with one thread: the twin of cpp/solvers/papers/parsmo/parsmo.hpp."""
 
 import numpy as np
 

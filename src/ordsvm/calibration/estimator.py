@@ -32,7 +32,7 @@ from ordsvm.estimators.folds import Fold, is_pairwise, take, take_samples
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.estimators.threshold_models import SVOR
 from ordsvm.estimators.validation import check_features, check_sample_weight, checkpoint_argument, weight_argument
-from ordsvm.labels import label_array, order_is_told, rank_codes, require_y
+from ordsvm.problem.labels import label_array, order_is_told, rank_codes, require_y
 from ordsvm.sparse import check_structure
 from ordsvm.stopping import Jobs
 

@@ -10,7 +10,7 @@ import numpy as np
 from ordsvm._typing import Ints
 from ordsvm.checks import caller_level
 from ordsvm.estimators.folds import Fold, make_folds
-from ordsvm.labels import label_array
+from ordsvm.problem.labels import label_array
 
 MAP_SHARE = 0.4  # of the samples of a trained machine: for where its ranks meet, the others for the sets
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ordsvm.atomic_files import make_folder_durably, write_durably
 from ordsvm.checkpoint.state import Keeper, State
 from ordsvm.checkpoint.state_file import DamagedError, StateFiles
 from ordsvm.checks import caller_level, check_positive, shortened
-from ordsvm.files import make_folder_durably, write_durably
 
 try:
     import fcntl

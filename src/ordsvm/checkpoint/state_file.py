@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ordsvm.atomic_files import make_folder_durably, write_durably
 from ordsvm.checkpoint.state import State
-from ordsvm.files import make_folder_durably, write_durably
 
 FORMAT = b"ordsvm state 1\n"
 GENERATIONS = ("state.0", "state.1")

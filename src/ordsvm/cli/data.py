@@ -13,10 +13,10 @@ import typer
 from ordsvm._typing import Ints
 from ordsvm.checks import shortened
 from ordsvm.cli.output import note
-from ordsvm.data.frames import Table, TableEncoder, TableError, read
-from ordsvm.data.frames.reading import column, matching
 from ordsvm.estimators.early_stopping import hold_out
-from ordsvm.labels import encode_labels
+from ordsvm.problem.labels import encode_labels
+from ordsvm.tables import Table, TableEncoder, TableError, read
+from ordsvm.tables.reading import column, matching
 
 DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV, Parquet or svmlight file, also compressed.")]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column that holds the labels.")]

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from ordsvm.cli.training import TrainingJob
 from ordsvm.cli.words import by_options
-from ordsvm.data.frames import TableModel
 from ordsvm.diagnosis import diagnose
 from ordsvm.findings import Findings
+from ordsvm.tables import TableModel
 
 
 def findings_of_training(model: TableModel, job: TrainingJob) -> Findings:

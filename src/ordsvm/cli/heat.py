@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ordsvm.metrics import SCORERS
-from ordsvm.model_selection.grids import short_number
+from ordsvm.search.grids import short_number
 
 # Dark for the worst, light for the best: the perceptual order of lightness, whatever the colours.
 COLOURS = np.array([[46, 20, 80], [60, 78, 138], [38, 130, 142], [83, 197, 104], [240, 230, 80]], dtype=float)

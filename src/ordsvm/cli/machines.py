@@ -15,7 +15,7 @@ from rich.markup import escape
 from sklearn.base import is_regressor
 
 from ordsvm import RoundedRegressor
-from ordsvm.io.registry import estimator_classes
+from ordsvm.files.registry import estimator_classes
 from ordsvm.problem import Treatment
 from ordsvm.solvers.registry import LINEAR_SOLVERS, SOLVERS
 

@@ -10,9 +10,9 @@ from ordsvm import load
 from ordsvm._typing import Flags
 from ordsvm.cli.data import target_labels
 from ordsvm.cli.output import note
-from ordsvm.data.frames import Table, TableError, TableModel
-from ordsvm.data.frames.reading import matching
-from ordsvm.data.frames.row_digests import Digests, known_rows, row_digests
+from ordsvm.tables import Table, TableError, TableModel
+from ordsvm.tables.reading import matching
+from ordsvm.tables.row_digests import Digests, known_rows, row_digests
 
 
 def load_model(path: str) -> TableModel:

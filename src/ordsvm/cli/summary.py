@@ -9,11 +9,11 @@ from rich.table import Table
 
 from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.output import facts
-from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation
 from ordsvm.inspection.score import score_model
+from ordsvm.problem.thresholds import intercept_of, rank_rule_of
 from ordsvm.report.words import percent_text
-from ordsvm.thresholds import intercept_of, rank_rule_of
+from ordsvm.tables import TableModel
 
 
 def summarise(model: TableModel, held_out: Evaluation | None = None) -> dict[str, Any]:

@@ -11,12 +11,12 @@ import typer
 
 from ordsvm import __version__, save
 from ordsvm._typing import Ints
+from ordsvm.atomic_files import require_writable
 from ordsvm.cli.data import DataOptions, Seed, TrainingData, split_rows, training_data
 from ordsvm.cli.machines import inner_machine, make_machine, solver_options
 from ordsvm.cli.models import digests_of, scores_of
-from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate, score_quantiles
-from ordsvm.files import require_writable
+from ordsvm.tables import TableModel
 
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the model goes.")]
 Model = Annotated[str, typer.Option("--model", "-m", metavar="NAME", help="The machine, such as svor or linear-svor.")]

@@ -11,7 +11,6 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples, SampleWeight
-from ordsvm.data.streams import is_stream
 from ordsvm.devices import on_host
 from ordsvm.diagnosis.columns import identifier_columns, unscaled_features
 from ordsvm.diagnosis.duplicates import disagreeing_duplicates, errors
@@ -31,9 +30,10 @@ from ordsvm.estimators.model_findings import (
 )
 from ordsvm.estimators.saturation import Saturation
 from ordsvm.findings import Finding, Findings
-from ordsvm.labels import label_array, rank_codes
-from ordsvm.model_selection import OrdinalSearchCV
-from ordsvm.model_selection.remarks import edges_of_search
+from ordsvm.problem.labels import label_array, rank_codes
+from ordsvm.rows.streams import is_stream
+from ordsvm.search import OrdinalSearchCV
+from ordsvm.search.remarks import edges_of_search
 from ordsvm.sparse import check_structure
 
 #: The names of all findings.

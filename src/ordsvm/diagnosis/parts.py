@@ -13,12 +13,12 @@ from sklearn.pipeline import Pipeline
 
 from ordsvm._typing import Floats
 from ordsvm.calibration import CalibratedOrdinal
-from ordsvm.data.frames import TableEncoder, TableModel
-from ordsvm.data.frames.reading import with_texts_as_names
 from ordsvm.estimators import RoundedRegressor
 from ordsvm.estimators.base import Machine, checked_samples
 from ordsvm.estimators.steps import transformed_by_steps
 from ordsvm.findings import NumberedNames
+from ordsvm.tables import TableEncoder, TableModel
+from ordsvm.tables.reading import with_texts_as_names
 
 
 @dataclass(frozen=True)

@@ -108,8 +108,8 @@ class LinearNPSVOR(DistributedMachine, estimators.LinearNPSVOR):
         How far from 0 a score may be on its own rank without a loss.
     predictor : {"ordered", "nearest"}, default="ordered"
         How the scores become a rank. "ordered", the paper's r_new, counts the k with f_k(x) + f_{k+1}(x) > 0;
-        "nearest", its r_old, takes the k with the least |f_k(x)|. See `ordsvm.predictors`. It may be changed after
-        training.
+        "nearest", its r_old, takes the k with the least |f_k(x)|. See `ordsvm.problem.predictors`. It may be
+        changed after training.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss beyond the margin, or the square of it.
     fit_intercept : bool, default=True

@@ -18,11 +18,11 @@ from distributed import Future
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.data.rows import RowSource
 from ordsvm.distributed.copies import release
 from ordsvm.distributed.feature_shard import Pass, ShardSystem, Sums, total
 from ordsvm.distributed.shard import Job
 from ordsvm.distributed.shards import Shards, WorkerLost
+from ordsvm.rows.memory import RowSource
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point, System
 from ordsvm.solvers.linear.feature_task import FeatureRows, FeatureTask

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.data.rows import RowsInMemory
 from ordsvm.distributed.shard import Job, Shard
 from ordsvm.estimators.validation import check_magnitude, check_sample_weight, check_targets, weights_or_none
-from ordsvm.labels import label_array, ordered_dtype_categories, rank_codes
+from ordsvm.problem.labels import label_array, ordered_dtype_categories, rank_codes
+from ordsvm.rows.memory import RowsInMemory
 from ordsvm.solvers.linear.solve import SampleColumns, reach_of, squared_norms
 from ordsvm.sparse import check_structure, readable
 

@@ -29,7 +29,7 @@ from ordsvm.distributed.solution import solution_of, what_predicts, with_duals
 from ordsvm.estimators.base import Fit, all_or_nothing
 from ordsvm.estimators.linear import LinearMachine, LinearTask, check_target, formulate
 from ordsvm.estimators.validation import check_seed, class_weights
-from ordsvm.labels import Ranks
+from ordsvm.problem.labels import Ranks
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto
 from ordsvm.solvers.linear.cocoa import CoCoA
 from ordsvm.solvers.linear.feature_task import FeatureTask

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.data.rows import block_of
-from ordsvm.label_table import LabelTable
+from ordsvm.problem.label_table import LabelTable
+from ordsvm.rows.memory import block_of
 from ordsvm.solvers.linear.rank_dcd import NoStop
 from ordsvm.solvers.linear.solve import SampleColumns, machine_of
 

@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples, SampleWeight
 from ordsvm.checks import caller_level
-from ordsvm.data.rows import RowsInMemory
 from ordsvm.estimators.base import NO_PROOF, Fit
 from ordsvm.estimators.kernel import KernelMachine, KernelTask
 from ordsvm.estimators.linear import LinearMachine, feature_task
 from ordsvm.kernels import Precomputed
 from ordsvm.problem import Certificate
 from ordsvm.result import FitResult
+from ordsvm.rows.memory import RowsInMemory
 from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
 from ordsvm.solvers.linear.losses import certificate, weights
 from ordsvm.solvers.linear.rounding import with_rounding

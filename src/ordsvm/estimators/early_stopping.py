@@ -15,9 +15,9 @@ from ordsvm._typing import Floats, Ints
 from ordsvm.checkpoint import State
 from ordsvm.kernels import Kernel
 from ordsvm.problem import Problem
+from ordsvm.problem.thresholds import RankRule, ranks_of
 from ordsvm.result import Progress
 from ordsvm.solvers.control import Control
-from ordsvm.thresholds import RankRule, ranks_of
 
 # While the gap is wider than this share of the objective, scores are far from their places and the error stands still
 # for long (for nine steps a sample on abalone with C = 10): such looks do not count against the fit.

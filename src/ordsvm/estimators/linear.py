@@ -15,8 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ordsvm._typing import CheckpointPath, Floats, Ints, Labels, Samples, SampleWeight
 from ordsvm.checkpoint import Keeper, check_checkpoint, opened
 from ordsvm.checks import check_choice, check_flag, shortened
-from ordsvm.data.row_store import RowStore
-from ordsvm.data.streams import is_stream, require_rows_in_memory, training_rows
 from ordsvm.devices import on_host
 from ordsvm.estimators.base import (
     Fit,
@@ -30,8 +28,10 @@ from ordsvm.estimators.base import (
 from ordsvm.estimators.model_findings import RankCounts
 from ordsvm.estimators.saturation import ROWS_AT_ONCE, Saturation, of_rows
 from ordsvm.estimators.validation import check_magnitude, check_seed, training_samples
-from ordsvm.label_table import LabelTable
+from ordsvm.problem.label_table import LabelTable
 from ordsvm.result import FitResult
+from ordsvm.rows.disk.row_store import RowStore
+from ordsvm.rows.streams import is_stream, require_rows_in_memory, training_rows
 from ordsvm.solvers.auto import LinearRows, Work, auto, is_auto, most_passes, placed
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_system import Point

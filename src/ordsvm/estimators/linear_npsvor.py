@@ -14,7 +14,7 @@ from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.rank_scores import RankScores
 from ordsvm.estimators.validation import classes_that_count, sample_C, weighted_C, weights_or_none
 from ordsvm.formulations import linear
-from ordsvm.labels import Ranks
+from ordsvm.problem.labels import Ranks
 from ordsvm.result import Callback
 from ordsvm.solvers.registry import LinearSolverLike
 from ordsvm.solvers.solution import LinearSolution

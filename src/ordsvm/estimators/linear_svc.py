@@ -16,7 +16,7 @@ from ordsvm.estimators.base import Fit
 from ordsvm.estimators.linear import LinearMachine, LinearTask
 from ordsvm.estimators.validation import classes_that_count, sample_C, warn_left_out, weighted_C, weights_or_none
 from ordsvm.formulations import linear
-from ordsvm.labels import Ranks, encode_classes
+from ordsvm.problem.labels import Ranks, encode_classes
 from ordsvm.result import Callback
 from ordsvm.solvers.registry import LinearSolverLike
 from ordsvm.solvers.solution import LinearSolution

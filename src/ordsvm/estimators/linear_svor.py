@@ -18,13 +18,13 @@ from ordsvm.estimators.threshold_model import require_cost_weights
 from ordsvm.estimators.validation import classes_that_count, sample_C, weighted_C, weights_or_none
 from ordsvm.formulations import cost_matrix, cost_weights, linear, svor
 from ordsvm.formulations.threshold import public_cuts
-from ordsvm.label_table import LabelTable
-from ordsvm.labels import Ranks, encode_labels
 from ordsvm.problem import undetermined
+from ordsvm.problem.label_table import LabelTable
+from ordsvm.problem.labels import Ranks, encode_labels
+from ordsvm.problem.thresholds import Levels, RankRule, intercept_of, rank_rule_of, ranks_of, thresholds_on_f
 from ordsvm.result import Callback
 from ordsvm.solvers.registry import LinearSolverLike
 from ordsvm.solvers.solution import LinearSolution
-from ordsvm.thresholds import Levels, RankRule, intercept_of, rank_rule_of, ranks_of, thresholds_on_f
 
 
 @documented(LINEAR)

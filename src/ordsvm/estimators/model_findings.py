@@ -17,7 +17,7 @@ from ordsvm._typing import Flags, Floats, Ints
 from ordsvm.checks import caller_level
 from ordsvm.estimators.saturation import Saturation
 from ordsvm.findings import Finding, ModelWarning, listed
-from ordsvm.thresholds import RankRule, rank_rule_of
+from ordsvm.problem.thresholds import RankRule, rank_rule_of
 
 MANY_LOST = 0.1  # share of the samples that have a rank out of use, from which on `fit` warns
 SAME_VALUE = 0.01  # of the targets' standard deviation: predictions that differ less are one number

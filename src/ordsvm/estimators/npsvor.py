@@ -17,8 +17,8 @@ from ordsvm.estimators.model_findings import RankCounts
 from ordsvm.estimators.rank_scores import RankScores
 from ordsvm.estimators.validation import classes_that_count, sample_C
 from ordsvm.kernels.kernels import KernelLike
-from ordsvm.labels import Ranks
 from ordsvm.problem import Problem
+from ordsvm.problem.labels import Ranks
 from ordsvm.result import Callback, FitResult
 from ordsvm.solvers.registry import SolverLike
 

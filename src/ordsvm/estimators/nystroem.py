@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from ordsvm._typing import Floats, Samples, SampleWeight
 from ordsvm.checks import check_choice, check_number, check_positive, shortened, usable_threads
 from ordsvm.conventions import read_only
-from ordsvm.data.row_store import RowStore
 from ordsvm.estimators.base import Fit, finite_scores
 from ordsvm.estimators.certify import certify
 from ordsvm.estimators.linear import LinearMachine, LinearTask
@@ -21,6 +20,7 @@ from ordsvm.estimators.validation import check_kernel_parameters, check_seed, ke
 from ordsvm.kernels import Kernel, NystroemMap, Precomputed
 from ordsvm.kernels.nystroem import RULES, draw_landmarks
 from ordsvm.problem import Certificate
+from ordsvm.rows.disk.row_store import RowStore
 from ordsvm.solvers.solution import LinearSolution
 from ordsvm.sparse import canonical
 

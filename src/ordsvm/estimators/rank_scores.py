@@ -12,8 +12,8 @@ from ordsvm._typing import Floats, Ints, Samples
 from ordsvm.checks import check_choice, check_number, check_positive
 from ordsvm.conventions import NoProbabilities, share_of_right_labels
 from ordsvm.estimators.base import gives_back_tensors
-from ordsvm.labels import Ranks, encode_labels
-from ordsvm.predictors import PREDICTORS, Predictor
+from ordsvm.problem.labels import Ranks, encode_labels
+from ordsvm.problem.predictors import PREDICTORS, Predictor
 
 
 class RankScores(ClassifierMixin):

@@ -15,9 +15,9 @@ from ordsvm.conventions import NoProbabilities, linked, refuse_calibration_by_cl
 from ordsvm.devices import on_host
 from ordsvm.estimators.validation import check_features, checkpoint_argument, weight_argument
 from ordsvm.formulations.threshold import public_cuts
-from ordsvm.labels import encode_labels
+from ordsvm.problem.labels import encode_labels
+from ordsvm.problem.thresholds import intercept_of, ranks_of
 from ordsvm.sparse import check_structure
-from ordsvm.thresholds import intercept_of, ranks_of
 
 
 @linked

@@ -19,8 +19,8 @@ from ordsvm.estimators.intercept_machine import InterceptMachine
 from ordsvm.estimators.kernel import KernelTask, Trained
 from ordsvm.estimators.validation import check_same_length, classes_that_count, sample_C, warn_left_out
 from ordsvm.kernels.kernels import KernelLike
-from ordsvm.labels import Ranks, encode_classes
 from ordsvm.problem import Problem
+from ordsvm.problem.labels import Ranks, encode_classes
 from ordsvm.result import Callback, FitResult
 from ordsvm.solvers.registry import SolverLike
 

@@ -46,12 +46,12 @@ from ordsvm.formulations import ThresholdFormulation, cost_matrix, cost_weights
 from ordsvm.formulations.threshold import public_cuts
 from ordsvm.kernels import Linear
 from ordsvm.kernels.kernels import KernelLike
-from ordsvm.labels import Ranks, encode_labels, label_array, rank_codes
 from ordsvm.problem import Problem, Treatment
+from ordsvm.problem.labels import Ranks, encode_labels, label_array, rank_codes
+from ordsvm.problem.thresholds import RankRule, intercept_of, rank_rule_of, ranks_of, thresholds_on_f
 from ordsvm.result import Callback
 from ordsvm.solvers.auto import is_auto
 from ordsvm.solvers.registry import SolverLike, is_rank_dcd
-from ordsvm.thresholds import RankRule, intercept_of, rank_rule_of, ranks_of, thresholds_on_f
 
 
 class ThresholdModel(ClassifierMixin, KernelMachine):

@@ -25,7 +25,7 @@ from ordsvm.checks import as_floats, caller_level, check_number, shortened
 from ordsvm.devices import TensorRows
 from ordsvm.kernels import NAMES_WITHOUT_GAMMA, Kernel, gamma_value, make_kernel
 from ordsvm.kernels.given import warn_of_diagonal
-from ordsvm.labels import Ranks, require_y
+from ordsvm.problem.labels import Ranks, require_y
 from ordsvm.sparse import check_structure
 
 PLAIN_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))

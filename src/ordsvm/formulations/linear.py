@@ -19,8 +19,8 @@ from ordsvm.formulations import threshold
 from ordsvm.formulations.npsvor import npsvor as npsvor_problem
 from ordsvm.formulations.svc import svc
 from ordsvm.formulations.svr import svr
-from ordsvm.label_table import LabelTable
 from ordsvm.problem import Problem, Treatment
+from ordsvm.problem.label_table import LabelTable
 
 
 def npsvor(n_ranks: int, C1: float, C2: float, epsilon: float) -> LabelTable:

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.cost_labels import costs_by_rank
 from ordsvm.problem import Hinges, Problem, Treatment
-from ordsvm.thresholds import RankRule
+from ordsvm.problem.cost_labels import costs_by_rank
+from ordsvm.problem.thresholds import RankRule
 
 COSTS = ("absolute", "zero-one", "squared")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ordsvm.data.frames.columns import CategoryColumn, NumberColumn
+from ordsvm.tables.columns import CategoryColumn, NumberColumn
 
 WORDS = 6  # of a text
 

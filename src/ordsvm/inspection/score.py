@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints
 from ordsvm.calibration import CalibratedOrdinal
-from ordsvm.data.frames import TableModel
 from ordsvm.estimators.steps import transformed_by_steps
 from ordsvm.findings import NumberedNames
 from ordsvm.kernels import Kernel
+from ordsvm.tables import TableModel
 
 
 @dataclass(frozen=True, eq=False)

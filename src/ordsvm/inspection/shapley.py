@@ -17,9 +17,9 @@ from scipy.stats import t as student
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from ordsvm._typing import Flags, Floats, Ints
-from ordsvm.data.frames.reading import import_pandas
 from ordsvm.inspection.score import KernelSum
 from ordsvm.kernels import RBF, Laplacian
+from ordsvm.tables.reading import import_pandas
 
 ENUMERATED = 10  # groups whose 2^10 subsets are all computed
 ROWS_AT_ONCE = 20_000  # whose scores are computed in one call

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordsvm._typing import Categories, Floats, SampleWeight
-from ordsvm.cost_labels import costs_by_rank, labels_or_numbers
-from ordsvm.labels import category_array, ordered_dtype_categories
 from ordsvm.metrics.inputs import as_numbers, weights
+from ordsvm.problem.cost_labels import costs_by_rank, labels_or_numbers
+from ordsvm.problem.labels import category_array, ordered_dtype_categories
 
 
 def mean_absolute_error(

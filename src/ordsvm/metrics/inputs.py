@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from ordsvm._typing import Floats
-from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
+from ordsvm.problem.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 
 
 def as_numbers(y_true: Any, y_pred: Any, categories: Any) -> tuple[Floats, Floats]:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordsvm._typing import Categories, Floats, SampleWeight
-from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 from ordsvm.metrics.inputs import own_values, weights
+from ordsvm.problem.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 
 
 def ranked_probability_score(

@@ -14,9 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from ordsvm._typing import Samples, SampleWeight
 from ordsvm.checks import shortened
-from ordsvm.cost_labels import costs_by_rank
 from ordsvm.devices import on_host
-from ordsvm.labels import label_array, rank_codes
 from ordsvm.metrics.agreement import kendall_tau_b, quadratic_weighted_kappa, spearman_rho
 from ordsvm.metrics.errors import (
     macro_mean_absolute_error,
@@ -29,6 +27,8 @@ from ordsvm.metrics.errors import (
 )
 from ordsvm.metrics.inputs import as_numbers
 from ordsvm.metrics.probabilities import ranked_probability_score
+from ordsvm.problem.cost_labels import costs_by_rank
+from ordsvm.problem.labels import label_array, rank_codes
 
 
 @dataclass(frozen=True)

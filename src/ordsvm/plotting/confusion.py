@@ -12,8 +12,8 @@ from sklearn.metrics import confusion_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Categories, Ints, Samples
-from ordsvm.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 from ordsvm.plotting.display import Display, colour_map
+from ordsvm.problem.labels import category_array, label_array, ordered_dtype_categories, rank_codes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

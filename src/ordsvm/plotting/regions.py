@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples
-from ordsvm.labels import label_array, rank_codes
 from ordsvm.plotting.display import Display, rank_colours
+from ordsvm.problem.labels import label_array, rank_codes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

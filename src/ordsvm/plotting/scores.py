@@ -12,8 +12,8 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats, Ints, Samples
-from ordsvm.labels import label_array, rank_codes
 from ordsvm.plotting.display import Display, machine_of, rank_colours
+from ordsvm.problem.labels import label_array, rank_codes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

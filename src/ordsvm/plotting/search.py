@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ordsvm._typing import Floats
-from ordsvm.model_selection.grids import short_number
 from ordsvm.plotting.display import Display, colour_map
+from ordsvm.search.grids import short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

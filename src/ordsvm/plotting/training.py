@@ -15,7 +15,7 @@ from ordsvm._typing import Floats, Samples
 from ordsvm.checks import as_floats, check_choice
 from ordsvm.estimators.quiet import quiet_fits
 from ordsvm.plotting.display import Display, machine_of, rank_colours
-from ordsvm.thresholds import thresholds_on_f
+from ordsvm.problem.thresholds import thresholds_on_f
 
 QUANTITIES = {
     "relative_gap": "relative duality gap",

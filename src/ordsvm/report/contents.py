@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordsvm._typing import Floats, Ints
-from ordsvm.data.frames import TableModel
 from ordsvm.evaluation import Evaluation, evaluate
 from ordsvm.formulations import cost_matrix
-from ordsvm.labels import label_array, rank_codes
+from ordsvm.problem.labels import label_array, rank_codes
+from ordsvm.tables import TableModel
 
 SHOWN = 200  # mistakes
 CELLS = 6  # columns of the data that stand beside a mistake

@@ -10,9 +10,9 @@ import numpy as np
 from ordsvm.estimators.linear import LinearMachine
 from ordsvm.inspection.score import score_model
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
+from ordsvm.problem.thresholds import RANK_RULES, intercept_of, rank_rule_of
 from ordsvm.report.contents import Mistake, Predictions, costly_mistakes, costs_of
 from ordsvm.report.words import percent_text
-from ordsvm.thresholds import RANK_RULES, intercept_of, rank_rule_of
 
 
 class Figure(NamedTuple):

@@ -10,10 +10,10 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ordsvm.metrics import SCORERS
-from ordsvm.model_selection.grids import short_number
 from ordsvm.report.svg import Chart, Scale, margin_for, nice_ticks
 from ordsvm.report.words import labels_of
 from ordsvm.result import FitResult
+from ordsvm.search.grids import short_number
 
 
 def convergence_chart(result: FitResult) -> Markup:

@@ -12,11 +12,11 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from ordsvm._typing import Flags, Floats, Ints
-from ordsvm.data.frames import TableModel
-from ordsvm.data.frames.columns import NumberColumn, TextColumn
 from ordsvm.estimators import RoundedRegressor
-from ordsvm.labels import label_array, rank_codes
+from ordsvm.problem.labels import label_array, rank_codes
 from ordsvm.report.contents import Predictions, Training
+from ordsvm.tables import TableModel
+from ordsvm.tables.columns import NumberColumn, TextColumn
 
 DRAWS, WORK = 1000, 20_000_000  # of the bootstrap: at most so many draws, and so many numbers in all of them
 LEAST_ROWS = 10  # of a slice or a bin

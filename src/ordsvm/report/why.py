@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ordsvm.data.frames import TableModel
 from ordsvm.inspection import (
     Dependence,
     Importance,
@@ -22,6 +21,7 @@ from ordsvm.inspection.rows import taken
 from ordsvm.inspection.score import score_model
 from ordsvm.report.contents import Predictions, Training, short_cell
 from ordsvm.report.words import LONGEST, number_text, shortened_label
+from ordsvm.tables import TableModel
 
 BACKGROUND, LEAST_BACKGROUND = 60, 10  # rows that predictions are compared with
 WORK = 150_000_000  # support vectors × rows × columns², of an explained prediction

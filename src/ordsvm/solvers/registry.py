@@ -9,20 +9,20 @@ from typing import Any
 
 from ordsvm.devices import usable_device
 from ordsvm.problem import Treatment
-from ordsvm.solvers.kernel.asyagcd import AsyAGCD
-from ordsvm.solvers.kernel.asygcd import AsyGCD
-from ordsvm.solvers.kernel.asyorgcd import AsyORGCD
 from ordsvm.solvers.kernel.block.block import Block
-from ordsvm.solvers.kernel.decomposition.decomposition import Decomposition
 from ordsvm.solvers.kernel.gcd import GCD
 from ordsvm.solvers.kernel.interior_point.interior_point import InteriorPoint
-from ordsvm.solvers.kernel.parsmo import ParsmoCache, ParsmoLight
 from ordsvm.solvers.kernel.proximal_newton.proximal_newton import ProximalNewton
 from ordsvm.solvers.kernel.run import Solver
 from ordsvm.solvers.kernel.smo import SMO
 from ordsvm.solvers.linear.dcd import DCD1, DCD2
 from ordsvm.solvers.linear.interior_point import LinearInteriorPoint
 from ordsvm.solvers.linear.rank_dcd import RankDCD
+from ordsvm.solvers.papers.asyagcd import AsyAGCD
+from ordsvm.solvers.papers.asygcd import AsyGCD
+from ordsvm.solvers.papers.asyorgcd import AsyORGCD
+from ordsvm.solvers.papers.decomposition.decomposition import Decomposition
+from ordsvm.solvers.papers.parsmo import ParsmoCache, ParsmoLight
 
 LinearSolver = RankDCD | LinearInteriorPoint | DCD1 | DCD2
 SolverLike = str | Solver | LinearSolver  # a name or options; a linear kernel takes solvers of linear machines too

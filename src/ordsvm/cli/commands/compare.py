@@ -19,6 +19,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
+from ordsvm.atomic_files import require_writable
 from ordsvm.cli.commands.tune import Metric, check_metric
 from ordsvm.cli.data import DataOptions, Json, Seed, TrainingData, training_data
 from ordsvm.cli.machines import machine_classes, make_machine
@@ -27,12 +28,11 @@ from ordsvm.cli.output import err, note, out, print_json
 from ordsvm.cli.recommendation import difference, recommended
 from ordsvm.cli.summary import summary_table
 from ordsvm.cli.training import TrainingJob, finish
-from ordsvm.data.frames import TableModel
 from ordsvm.estimators import RoundedRegressor
-from ordsvm.files import require_writable
-from ordsvm.labels import encode_labels
 from ordsvm.metrics import SCORERS
-from ordsvm.model_selection import OrdinalSearchCV
+from ordsvm.problem.labels import encode_labels
+from ordsvm.search import OrdinalSearchCV
+from ordsvm.tables import TableModel
 
 TEST = "Wilcoxon signed-rank, two-sided"  # of paired folds; Chu & Keerthi's rank-sum test is one of unpaired trials
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1, 1.0]}

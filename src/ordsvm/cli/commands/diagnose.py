@@ -6,10 +6,10 @@ from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.findings import findings_list, plain
 from ordsvm.cli.models import is_file_of, labels_of, load_model, rows_for
 from ordsvm.cli.output import out, print_json
-from ordsvm.data.frames import TableModel, read
-from ordsvm.data.frames.reading import Table, matching
 from ordsvm.diagnosis import diagnose as findings_about
 from ordsvm.findings import Finding, Findings
+from ordsvm.tables import TableModel, read
+from ordsvm.tables.reading import Table, matching
 
 
 def diagnose(

@@ -7,10 +7,10 @@ from rich.table import Table as RichTable
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.models import evaluation_rows, labels_of, load_model, rows_for
 from ordsvm.cli.output import out, print_json
-from ordsvm.data.frames import read
 from ordsvm.evaluation import Evaluation
 from ordsvm.evaluation import evaluate as evaluation_of
 from ordsvm.metrics import PROBABILITY_SCORERS, SCORERS
+from ordsvm.tables import read
 
 
 def evaluate(

@@ -10,7 +10,6 @@ from rich.table import Table as RichTable
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Seed
 from ordsvm.cli.models import is_file_of, load_model, rows_for
 from ordsvm.cli.output import out, print_json
-from ordsvm.data.frames import Table, TableModel, read
 from ordsvm.inspection import Explanation
 from ordsvm.inspection import explain as explanation_of
 from ordsvm.inspection.cases import Case
@@ -18,6 +17,7 @@ from ordsvm.inspection.decoding import cells_of
 from ordsvm.inspection.score import score_model
 from ordsvm.report.contents import short_cell
 from ordsvm.report.words import number_text
+from ordsvm.tables import Table, TableModel, read
 
 Row = Annotated[int, typer.Option("--row", "-r", min=1, metavar="N", help="The row of DATA to explain, from 1.")]
 Top = Annotated[int, typer.Option("--top", min=1, metavar="N", help="How many contributions to show.")]

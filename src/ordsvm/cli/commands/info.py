@@ -10,9 +10,9 @@ from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.models import load_model
 from ordsvm.cli.output import facts, out, print_json
 from ordsvm.cli.summary import counts_in_order, summarise
-from ordsvm.data.frames import TableModel
 from ordsvm.inspection.score import score_model
-from ordsvm.thresholds import RANK_RULES, intercept_of, rank_rule_of
+from ordsvm.problem.thresholds import RANK_RULES, intercept_of, rank_rule_of
+from ordsvm.tables import TableModel
 
 LONG = ("held_out", "score_quantiles", "trained_rows")  # arrays about the training
 

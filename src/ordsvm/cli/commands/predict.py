@@ -6,12 +6,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ordsvm.atomic_files import replacing, require_writable
 from ordsvm.cli.data import DataFile, Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.models import load_model, rows_for, scores_of
 from ordsvm.cli.output import as_json, can_hold, note, out, print_json
-from ordsvm.data.frames.reading import import_pandas, matching, read
 from ordsvm.evaluation import score_shift
-from ordsvm.files import replacing, require_writable
+from ordsvm.tables.reading import import_pandas, matching, read
 
 LEAST_ROWS, LEAST_SHIFT = 30, 0.1  # below which a shift of the scores is not worth a note
 

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ordsvm.atomic_files import readable_name, replacing, require_writable
 from ordsvm.cli.data import Format, Json, ModelFile, Where, conditions
 from ordsvm.cli.machines import inner_machine
 from ordsvm.cli.models import evaluation_rows, is_file_of, labels_of, load_model, rows_for, scores_of
 from ordsvm.cli.output import out, print_json
-from ordsvm.data.frames import Table, TableModel, read
-from ordsvm.files import readable_name, replacing, require_writable
 from ordsvm.report import report_page
 from ordsvm.report.contents import Predictions, Training, predictions_for
+from ordsvm.tables import Table, TableModel, read
 
 Data = Annotated[str | None, typer.Argument(metavar="[DATA]", help="Rows with labels to evaluate the model on.")]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the page goes.")]

@@ -17,9 +17,9 @@ from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import Interrupted, err, note, out, print_json
 from ordsvm.cli.summary import summarise, summary_table
 from ordsvm.cli.training import TrainingJob, TrainOptions, finish, prepare
-from ordsvm.data.frames import TableModel
 from ordsvm.findings import ModelWarning
 from ordsvm.progress import ProgressLine
+from ordsvm.tables import TableModel
 
 Calibrate = Annotated[
     bool,

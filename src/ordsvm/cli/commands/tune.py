@@ -18,12 +18,12 @@ from ordsvm.cli.options import takes_options
 from ordsvm.cli.output import err, note, out, print_json
 from ordsvm.cli.summary import summarise, summary_table
 from ordsvm.cli.training import TrainingJob, TrainOptions, finish, prepare
-from ordsvm.data.frames import TableModel
 from ordsvm.findings import Findings
 from ordsvm.metrics import SCORERS
-from ordsvm.model_selection import OrdinalSearchCV
-from ordsvm.model_selection.methods import METHODS
-from ordsvm.model_selection.remarks import edges_of_search
+from ordsvm.search import OrdinalSearchCV
+from ordsvm.search.methods import METHODS
+from ordsvm.search.remarks import edges_of_search
+from ordsvm.tables import TableModel
 
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Of the cross-validation.")]
 Metric = Annotated[str, typer.Option("--metric", metavar="NAME", help=f"What to choose by: {', '.join(SCORERS)}.")]

@@ -13,9 +13,9 @@ from ordsvm import _core
 from ordsvm._typing import Floats, Labels
 from ordsvm.checkpoint import State
 from ordsvm.checks import check_flag, check_number, check_seed_number, usable_threads
-from ordsvm.data.rows import block_of
-from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
+from ordsvm.problem.label_table import LabelTable
+from ordsvm.rows.memory import block_of
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_task import FeatureTask
 from ordsvm.solvers.linear.losses import certificate, losses, weights

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.array_library import Array
-from ordsvm.data.rows import RowsInMemory
+from ordsvm.rows.memory import RowsInMemory
 from ordsvm.solvers.linear.device_hinges import DeviceHinges
 from ordsvm.solvers.linear.feature_system import Point, System
 from ordsvm.solvers.linear.feature_task import FeatureTask

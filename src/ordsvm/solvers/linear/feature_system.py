@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.label_table import LabelTable
+from ordsvm.problem.label_table import LabelTable
 
 FIRST_RIDGE, LAST_RIDGE = 1e-13, 1e-3  # added to the diagonal of H, scaled to 1, where rounding makes it indefinite
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.data.rows import RowSource
-from ordsvm.label_table import LabelTable
+from ordsvm.problem.label_table import LabelTable
+from ordsvm.rows.memory import RowSource
 from ordsvm.solvers.linear.feature_system import hinge_columns
 
 NOTHING = np.empty(0)

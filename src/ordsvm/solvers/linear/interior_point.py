@@ -1,6 +1,6 @@
 """Interior point by features: linear machines on many rows of few features, to any gap, whatever C.
 
-Solves    lanes or thresholds (label_table.py), hinge and squared hinge, on rows in memory or in row blocks.
+Solves    lanes or thresholds (problem/label_table.py), hinge and squared hinge, on rows in memory or in row blocks.
 Keeps     w and thresholds, and α of every hinge strictly within its bounds.
 Step      a pass over the rows moves w by Newton's direction and every α by its own share of it, as far as its bounds
           allow, and adds up the next system of (d + m)² numbers at the new point (cpp/linear/interior_point). So X is
@@ -27,10 +27,10 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.data.rows import RowsInMemory
 from ordsvm.devices import check_device, usable_device
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
+from ordsvm.rows.memory import RowsInMemory
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.central_path import Path

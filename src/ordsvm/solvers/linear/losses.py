@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ordsvm._typing import Floats, Labels
-from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
+from ordsvm.problem.label_table import LabelTable
 
 TILE_VALUES = 2**18  # of float32 that become float64 at a time
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ordsvm._typing import Floats
-from ordsvm.data.folded_rows import FoldedRows, FoldRows, SharedBlock
 from ordsvm.problem import Certificate
+from ordsvm.rows.folded_rows import FoldedRows, FoldRows, SharedBlock
 from ordsvm.solvers.blas import blas_threads, threads_for
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.feature_task import NOTHING, FeatureRows, FeatureTask

@@ -14,8 +14,8 @@ import numpy as np
 from ordsvm._typing import Floats, Ints
 from ordsvm.checkpoint import Keeper, State
 from ordsvm.kernels import Linear
-from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate, Hinges, Problem
+from ordsvm.problem.label_table import LabelTable
 from ordsvm.result import FitResult
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.rank_dcd import RankDCD

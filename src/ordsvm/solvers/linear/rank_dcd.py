@@ -13,9 +13,9 @@ from ordsvm import _core
 from ordsvm._typing import Floats
 from ordsvm.checkpoint import State
 from ordsvm.checks import check_number, check_seed_number
-from ordsvm.data.rows import RowSource
 from ordsvm.problem import Certificate
 from ordsvm.result import Progress
+from ordsvm.rows.memory import RowSource
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.recorder import Counts, Recorder
 from ordsvm.solvers.solution import DualVariables, LinearSolution

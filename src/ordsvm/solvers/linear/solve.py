@@ -11,9 +11,9 @@ import numpy as np
 
 from ordsvm import _core
 from ordsvm._typing import Floats
-from ordsvm.data.rows import RowsInMemory, RowSource
-from ordsvm.label_table import LabelTable
 from ordsvm.problem import Certificate
+from ordsvm.problem.label_table import LabelTable
+from ordsvm.rows.memory import RowsInMemory, RowSource
 from ordsvm.solvers.control import Control
 from ordsvm.solvers.linear.dcd import DCD1, DCD2, solve_dcd
 from ordsvm.solvers.linear.feature_task import FeatureRows, FeatureTask

@@ -1,0 +1,1 @@
+"""Rows of samples: in memory, on disk and as streams."""

@@ -312,8 +312,12 @@ def test_class_weights(estimator, weight, pattern):
     refuse(lambda: estimator(class_weight=weight).fit(X, Y), ValueError, pattern)
 
 
+@pytest.mark.parametrize("key", [int, str])
 @pytest.mark.parametrize(
-    "model", [RoundedRegressor(), OrdinalSearchCV(SVOR(), {"C": [1.0]})], ids=["rounded", "search"]
+    "model",
+    [SVOR(), RoundedRegressor(), CalibratedOrdinal(), OrdinalSearchCV(SVOR(), {"C": [1.0]})],
+    ids=lambda model: type(model).__name__,
 )
-def test_samples_in_a_dict(model):
-    refuse(lambda: model.fit(dict(enumerate(X)), Y), TypeError, "X is a dict: give an array|float.* not 'dict'")
+def test_samples_in_a_dict(model, key):
+    rows = {key(number): row for number, row in enumerate(X)}
+    refuse(lambda: model.fit(rows, Y), TypeError, "X is a dict: give an array, a sparse matrix, a data frame")

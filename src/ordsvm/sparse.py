@@ -6,6 +6,7 @@ indices wherever these lead, in conversions too. A check comes before anything e
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from itertools import chain
 from typing import Any
 
@@ -20,9 +21,13 @@ REMEDY = "build it anew from rows, columns and values, as scipy.sparse.csr_array
 def check_structure(X: Any, name: str = "X") -> None:
     """Raise ValueError if a sparse matrix refers to rows, columns or values that it does not have.
 
-    Anything else than a sparse matrix passes. The cost is that of reading the indices once.
+    The cost is that of reading the indices once. A mapping or a set has no rows and is refused by a TypeError; anything
+    else passes.
     """
     if not sp.issparse(X):
+        if isinstance(X, Mapping | Set):
+            kind = type(X).__name__
+            raise TypeError(f"{name} is a {kind}: give an array, a sparse matrix, a data frame or a list of rows.")
         return
     check = _CHECKS.get(X.format)
     problem = None if check is None else check(X)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,10 +42,6 @@ def _row_numbers(cv: Any, part: Any) -> list[Ints]:
 
 def take(values: Any, which: Ints) -> Any:
     """Return rows of samples, or items of labels or weights, of whatever type; None stays None."""
-    if isinstance(values, Mapping | Set):
-        raise TypeError(
-            f"X is a {type(values).__name__}: give an array, a sparse matrix, a data frame or a list of rows."
-        )
     return None if values is None else _safe_indexing(values, which)
 
 

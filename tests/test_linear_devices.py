@@ -162,7 +162,7 @@ def test_limits_and_callbacks_end_it_with_an_honest_status(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         ended = LinearSVOR(time_limit=1e-9, **options).fit(X, y)
     assert ended.result_.status == "time_limit"
-    assert ended.result_.objective >= ended.result_.gap > 0
+    assert 0 < ended.result_.gap <= ended.result_.objective * (1 + 1e-12)  # rounding is a part of the gap
     looks = []
     with pytest.warns(ConvergenceWarning, match="callback"):
         LinearSVOR(callback=lambda progress: looks.append(progress.n_iter) or True, **options).fit(X, y)

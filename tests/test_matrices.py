@@ -29,7 +29,9 @@ def made(kind: str) -> KernelMatrix:
     if kind == "tensor":
         return TensorMatrix(KERNEL, TensorRows.of(torch.from_numpy(samples())))
     return on_device(
-        LateMatrix(KERNEL, samples()) if kind == "late, then device" else KernelMatrix(KERNEL.rows(samples()))
+        LateMatrix(KERNEL, samples())
+        if kind == "late, then device"
+        else KernelMatrix(KERNEL.rows(samples()), source=(KERNEL, samples()))
     )
 
 
@@ -55,6 +57,10 @@ def test_a_late_matrix_makes_no_rows_before_they_are_asked_for():
     assert matrix._rows is None
 
 
-def test_a_cache_that_holds_no_two_rows_is_refused_by_all():
+def test_a_cache_that_holds_no_two_rows_is_refused_where_there_are_rows():
     with pytest.raises(ValueError, match="cache_size=1e-05 MB does not hold two rows"):
-        LateMatrix(KERNEL, samples(), cache_size=1e-5)
+        KernelMatrix(KERNEL.rows(samples()), cache_size=1e-5)
+    late = LateMatrix(KERNEL, samples(), cache_size=1e-5)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="cache_size=1e-05 MB does not hold two rows"):
+            late.cache(True)

@@ -69,8 +69,10 @@ def compact(*matrices: Data) -> tuple[Data, ...]:
     for matrix, name in zip(matrices, "XY", strict=False):
         check_structure(matrix, name)
     matrices = tuple(map(canonical, matrices))
-    n_values = sum(int(matrix.nnz) if sp.issparse(matrix) else matrix.size for matrix in matrices)
-    if not all(map(sp.issparse, matrices)) or matrices[0].shape[1] <= n_values:
+    if not all(map(sp.issparse, matrices)):
+        return matrices
+    n_values = sum(int(matrix.nnz) for matrix in matrices)
+    if matrices[0].shape[1] <= n_values:
         return matrices
     columns, places = np.unique(np.concatenate([matrix.indices for matrix in matrices]), return_inverse=True)
     index = np.dtype(np.int32 if n_values < np.iinfo(np.int32).max else np.int64)

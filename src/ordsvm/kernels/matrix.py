@@ -60,25 +60,20 @@ class KernelMatrix:
 
     def __init__(self, rows: _core.Rows, cache_size: float = 200.0, source: tuple[Kernel, Any] | None = None) -> None:
         self._rows: _core.Rows | None = rows
+        _require_two_rows(len(rows), cache_size)
         self._describe(len(rows), cache_size, source, np.max(np.abs(rows.diagonal())), rows.roundings())
 
     def _describe(
         self, n_samples: int, cache_size: float, source: tuple[Kernel, Any] | None, largest: float, roundings: float
     ) -> None:
         """Set what is known of the matrix without its rows."""
-        needed, budget = 2 * 8 * n_samples, cache_size * 2**20
-        if budget < needed:
-            raise ValueError(
-                f"cache_size={cache_size:g} MB does not hold two rows of the kernel matrix of {n_samples} samples: "
-                f"give at least {needed / 2**20:.2g} MB."
-            )
         check_largest(largest)
         self.source = source
         self.largest = float(largest)
         self.roundings = roundings
         self.fits_float = bool(largest < LARGEST_FLOAT_VALUE)
-        self.budget = budget
-        self._budget = int(min(budget, 16 * n_samples * n_samples))
+        self.budget = cache_size * 2**20
+        self._budget = int(min(self.budget, 16 * n_samples * n_samples))
         self._caches: dict[bool, _core.Cache] = {}
 
     @property
@@ -225,5 +220,16 @@ class KernelMatrix:
             The cache, an object of the core.
         """
         if double_rows not in self._caches:
+            _require_two_rows(len(self.rows), self.budget / 2**20)
             self._caches = {double_rows: _core.cache(self.rows, self._budget, double_rows)}
         return self._caches[double_rows]
+
+
+def _require_two_rows(n_samples: int, cache_size: float) -> None:
+    """Raise ValueError if a cache has no room for the two rows that a step of the core needs."""
+    needed = 2 * 8 * n_samples / 2**20
+    if cache_size < needed:
+        raise ValueError(
+            f"cache_size={cache_size:g} MB does not hold two rows of the kernel matrix of {n_samples} samples: "
+            f"give at least {needed:.2g} MB."
+        )

@@ -3,7 +3,7 @@
     python tools/house.py
 
 Counts come from the syntax trees of src/ordsvm, traces from four calls on data that scikit-learn ships. The exit status
-is 1 where a bound is exceeded. docs/contributing has the reasons; `tests/test_house.py` keeps the bounds that are met.
+is 1 where a bound is exceeded; `tests/test_house.py` keeps the bounds that are met.
 """
 
 from __future__ import annotations

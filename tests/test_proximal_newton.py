@@ -3,6 +3,7 @@
 import gc
 import math
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -22,7 +23,7 @@ from ordsvm.solvers.kernel.proximal_newton.columns import Columns
 from ordsvm.solvers.kernel.proximal_newton.multipliers import Stage
 from ordsvm.solvers.kernel.proximal_newton.stages import FIRST_WIDTH, LAST_SUBSAMPLE_WIDTH
 from tests.cases import FORMULATIONS, N_RANKS, random_data
-from tests.oracle import dual_optimum
+from tests.oracle import Unsolved, dual_optimum
 from tests.test_solvers import assert_optimal
 
 GRADIENTS = ProximalNewton(direct=1, rank=16)  # systems by conjugate gradients, whatever their size
@@ -90,7 +91,8 @@ def check_random_problem(solver, name, kernel, seed, n, C, twins, weighted):
     assert solution.result.status in ("converged", "precision", "gap")
     if solution.result.converged:
         assert proof.relative_gap <= 2e-4
-        assert solution.result.objective == pytest.approx(dual_optimum(problem, K).objective, rel=1e-3, abs=1e-9)
+        with suppress(Unsolved):  # the certificate has been checked above
+            assert solution.result.objective == pytest.approx(dual_optimum(problem, K).objective, rel=1e-3, abs=1e-9)
 
 
 @settings(max_examples=60, deadline=None)
